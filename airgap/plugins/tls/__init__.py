@@ -1,0 +1,24 @@
+"""The `tls` plugin: keys, certificate requests and certificates. All work is done in this process."""
+
+from __future__ import annotations
+
+import grpc
+
+from ..protocol import Plugin
+from .certificates import LocallySignedCert, SelfSignedCert
+from .keys import PrivateKey
+from .requests import CertRequest
+
+PLUGIN = Plugin(
+    name="tls",
+    version="5.6.2",
+    types={
+        "tls:index/privateKey:PrivateKey": PrivateKey(),
+        "tls:index/certRequest:CertRequest": CertRequest(),
+        "tls:index/selfSignedCert:SelfSignedCert": SelfSignedCert(),
+        "tls:index/locallySignedCert:LocallySignedCert": LocallySignedCert(),
+    },
+    unknown_type_code=grpc.StatusCode.UNKNOWN,
+    unknown_type_text="unknown resource token tls:{token}",
+    config_keys=frozenset({"version", "pluginDownloadURL", "proxy"}),
+)

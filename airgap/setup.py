@@ -1,0 +1,220 @@
+"""Finds out what this computer has, gets what is missing, and says what it chose.
+
+    python -m airgap.setup prepare STACK   engine, plugins, Docker, machine image, mirror
+    python -m airgap.setup env             shell exports, so that plain `pulumi` commands work
+    python -m airgap.setup summary STACK   nodes, where the kubeconfig is, what to try next
+    python -m airgap.setup forget STACK    removes what `summary` left
+
+Two ways lead to the same program: with the internet, the official engine, plugins and images; without
+it, all of them built from source through package registries.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import secrets
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+import tarfile
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import yaml
+
+from airgap import engine, mirror, paths
+from config import ClusterConfig
+from validation import CLUSTER_KEY, ConfigError, parse
+
+PROBE = ("registry.k8s.io", 443)  # whoever reaches the images reaches the rest, too
+PROBE_SECONDS = 3.0
+INTERNET = "KUBERNETES_ANYWHERE_INTERNET"  # yes or no, instead of asking the network
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Choice:
+    """What `prepare` chose for this computer; kept so that `env` gives the same answer."""
+
+    path: tuple[str, ...]  # folders that come first on PATH
+    environment: dict[str, str]
+
+
+def has_internet() -> bool:
+    """Whether image registries are reached; one connection, no request."""
+    said = os.environ.get(INTERNET)
+    if said:
+        return said == "yes"
+    try:
+        socket.create_connection(PROBE, timeout=PROBE_SECONDS).close()
+    except OSError:
+        return False
+    return True
+
+
+def stack_config(stack: str) -> ClusterConfig:
+    """The cluster config of a stack file. Raises ConfigError."""
+    text = (ROOT / f"Pulumi.{stack}.yaml").read_text()
+    return parse(yaml.safe_load(text).get("config", {}).get(CLUSTER_KEY, {}))
+
+
+def passphrase_file() -> Path:
+    """Where the passphrase of local stacks is kept; made on first use, for this user only."""
+    path = paths.state() / "passphrase"
+    if not path.exists():
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w") as file:
+            file.write(secrets.token_urlsafe(32))
+    return path
+
+
+def backend() -> dict[str, str]:
+    """Where stacks are kept: what the user has set, else files of this user."""
+    if "PULUMI_BACKEND_URL" in os.environ:
+        return {}
+    stacks = paths.state() / "stacks"
+    stacks.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return {
+        "PULUMI_BACKEND_URL": f"file://{stacks}",
+        "PULUMI_CONFIG_PASSPHRASE_FILE": str(passphrase_file()),
+    }
+
+
+def official_engine() -> tuple[str, ...]:
+    """Pulumi from its own site when it is not installed; returns folders for PATH."""
+    if shutil.which("pulumi"):
+        return ()
+    target = paths.cache() / "engine-official" / engine.PULUMI_VERSION
+    if not target.exists():
+        machine = {"x86_64": "x64", "aarch64": "arm64", "arm64": "arm64"}[os.uname().machine]
+        system = sys.platform.replace("linux2", "linux")
+        url = f"https://get.pulumi.com/releases/sdk/pulumi-{engine.PULUMI_VERSION}-{system}-{machine}.tar.gz"
+        print(f"pulumi: fetching {url}", flush=True)
+        partial = target.with_suffix(".partial")
+        with urllib.request.urlopen(url) as response, tarfile.open(fileobj=response, mode="r|gz") as tar:
+            tar.extractall(partial, filter="data")
+        partial.rename(target)
+    return (str(target / "pulumi"),)
+
+
+def run_all(*chains: tuple[tuple[str, ...], ...]) -> None:
+    """Run chains of `python -m` commands side by side, each chain in order. Raises CalledProcessError."""
+
+    def run(chain: tuple[tuple[str, ...], ...]) -> None:
+        for command in chain:
+            subprocess.run([sys.executable, "-m", *command], cwd=ROOT, check=True)
+
+    with ThreadPoolExecutor(len(chains)) as pool:
+        for done in [pool.submit(run, chain) for chain in chains]:
+            done.result()
+
+
+def prepare(stack: str) -> Choice:
+    """Get all that the stack needs, and say which way was chosen."""
+    release = stack_config(stack).kubernetes_version
+    docker = (("airgap.docker",), ("components.local.image.build",))
+    if has_internet():
+        print("internet: reached - official Pulumi, plugins and images", flush=True)
+        run_all(docker)
+        return Choice(path=official_engine(), environment={})
+    print(
+        "internet: not reached - engine, plugins and images are built from source through package "
+        "registries; what was built before is reused",
+        flush=True,
+    )
+    run_all((("airgap", "engine"), ("airgap", "mirror", "--release", release)), docker)
+    return Choice(
+        path=engine.path_folders(release),
+        environment={
+            "PULUMI_HOME": str(engine.pulumi_home()),
+            "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+            "KUBERNETES_ANYWHERE_MIRROR": str(mirror.folder(release)),
+        },
+    )
+
+
+def _choice_file() -> Path:
+    return paths.state() / "choice.json"
+
+
+def exports() -> str:
+    """Shell lines that make plain `pulumi` commands work the way that `prepare` chose."""
+    if not _choice_file().exists():
+        raise SystemExit("run `make ready` first: nothing has been chosen for this computer yet")
+    saved = json.loads(_choice_file().read_text())
+    folders = [str(ROOT / ".venv" / "bin"), *saved["path"]]
+    variables = {
+        **backend(),
+        **saved["environment"],
+        "PULUMI_SKIP_UPDATE_CHECK": "true",
+        # An Output in an f-string is a mistake, not a warning.
+        "PULUMI_ERROR_OUTPUT_STRING": "1",
+    }
+    lines = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
+    return "\n".join([f'export PATH={shlex.quote(":".join(folders))}:"$PATH"', *lines])
+
+
+def kubeconfig_file(stack: str) -> Path:
+    """Where `make up` leaves the kubeconfig of a stack."""
+    return paths.state() / f"{stack}.kubeconfig"
+
+
+def summary(stack: str) -> None:
+    """Write the kubeconfig and print what a person wants to know next."""
+    shown = subprocess.run(
+        ["pulumi", "stack", "output", "--stack", stack, "--json", "--show-secrets"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    outputs = json.loads(shown.stdout)
+    path = kubeconfig_file(stack)
+    path.unlink(missing_ok=True)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(outputs["kubeconfig"])
+    print(f"\n{outputs['health']}")
+    for node in outputs["nodes"]:
+        print(f"  {node['name']:<32} {node['role']:<7} {node['address']}")
+    print(f"\nAPI         {outputs['apiEndpoint']}\nkubeconfig  {path}")
+    print("\nTry:")
+    print('  eval "$(make -s env)"          # pulumi, kubectl and their settings for this shell')
+    print(f"  export KUBECONFIG={path}")
+    print("  kubectl get nodes -o wide")
+    print(f"  pulumi preview --diff --stack {stack}   # after a change in Pulumi.{stack}.yaml")
+
+
+def main() -> int:
+    """Entry point."""
+    parser = argparse.ArgumentParser(prog="python -m airgap.setup", description=__doc__)
+    parser.add_argument("verb", choices=("prepare", "env", "summary", "forget"))
+    parser.add_argument("stack", nargs="?", default="local")
+    arguments = parser.parse_args()
+    try:
+        if arguments.verb == "prepare":
+            choice = prepare(arguments.stack)
+            paths.state().mkdir(mode=0o700, parents=True, exist_ok=True)
+            _choice_file().write_text(json.dumps(asdict(choice)))
+        elif arguments.verb == "env":
+            print(exports())
+        elif arguments.verb == "summary":
+            summary(arguments.stack)
+        else:
+            kubeconfig_file(arguments.stack).unlink(missing_ok=True)
+    except ConfigError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except subprocess.CalledProcessError:
+        return 1  # the command has said why
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,129 @@
+"""Phase 2: turns machines that answer SSH into a cluster. Knows no platform.
+
+Per host: `reachable` -> `prepare` -> `identity` -> `activate`. Hosts are reached and prepared side by
+side. Activation is chained, masters one after another and nodes likewise, so that a change which
+breaks a host stops there; on a host's first start it returns as soon as the unit runs, so that the
+chain costs next to nothing and etcd members can find each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pulumi import ComponentResource, Input, Output, Resource, ResourceOptions
+
+from bootstrap import render
+from bootstrap.remote import operator_step, remote_step
+from config import ClusterConfig, Role
+from interface import Host, HostFiles, Machines
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BootstrapArgs:
+    """The three things that phase 2 takes, and the add-on files that masters keep."""
+
+    config: ClusterConfig
+    machines: Machines
+    keys: Mapping[str, HostFiles]  # by host name: {path: secret content}
+    addons: Mapping[str, str]  # {path: content}, for the addon-manager; may be empty
+    archive_sums: Mapping[str, str]  # {file: sha256} of the mirror's archives; empty: upstream's
+
+
+class Bootstrap(ComponentResource):
+    """The steps on every host. Complete when each host's kubelet runs with its final files."""
+
+    api: Resource
+
+    def __init__(self, name: str, args: BootstrapArgs, opts: ResourceOptions | None = None) -> None:
+        super().__init__("kubernetes-anywhere:bootstrap:Bootstrap", name, {}, opts)
+        self._args = args
+        for role in Role:
+            previous: Sequence[Resource] = ()
+            for host in args.machines.hosts:
+                if host.spec.role is role:
+                    previous = (self._steps(host, previous),)
+        self.register_outputs({})
+
+    def _steps(self, host: Host, previous: Sequence[Resource]) -> Resource:
+        name, args = host.spec.name, self._args
+        views = _view(host, args)
+        keys = Output.all(**args.keys[name])
+        reachable = remote_step(
+            f"{name}-reachable",
+            host,
+            views.apply(lambda view: render.reachable(view, args.config.architecture)),
+            parent=self,
+            after=() if host.machine is None else (host.machine,),
+        )
+        prepared = remote_step(
+            f"{name}-prepare", host, views.apply(render.prepare), parent=self, after=(reachable,)
+        )
+        identity = remote_step(
+            f"{name}-identity",
+            host,
+            Output.all(views, keys).apply(lambda pair: render.identity(pair[0], pair[1])),
+            parent=self,
+            after=(prepared, *previous),
+            secret=True,
+        )
+        return remote_step(
+            f"{name}-activate",
+            host,
+            views.apply(lambda view: render.activate(view, args.addons)),
+            parent=self,
+            after=(identity,),
+        )
+
+
+def _view(host: Host, args: BootstrapArgs) -> Output[render.HostView]:
+    masters = [other for other in args.machines.hosts if other.spec.role is Role.MASTER]
+    return Output.all(
+        address=host.address,
+        mirror_url=args.machines.mirror_url,
+        masters=Output.all(*(master.address for master in masters)),
+    ).apply(
+        lambda known: render.HostView(
+            config=args.config,
+            spec=host.spec,
+            address=known["address"],
+            masters={
+                master.spec.name: address
+                for master, address in zip(masters, known["masters"], strict=True)
+            }
+            if host.spec.role is Role.MASTER
+            else {},
+            traits=args.machines.traits,
+            mirror_url=known["mirror_url"],
+            archive_sums=args.archive_sums,
+        )
+    )
+
+
+class Ready(ComponentResource):
+    """The gates: the API answers through its endpoint; later, every node is Ready and DNS answers."""
+
+    health: Output[str]
+
+    def __init__(
+        self,
+        name: str,
+        verb: str,
+        request: Mapping[str, Input[object]],
+        *,
+        after: Sequence[Resource],
+        deleted_with: Resource | None,
+        opts: ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("kubernetes-anywhere:bootstrap:Ready", name, {}, opts)
+        step = operator_step(
+            f"{name}-{verb}",
+            "bootstrap.ready",
+            verb,
+            Output.json_dumps(request),
+            parent=self,
+            after=after,
+            deleted_with=deleted_with,
+        )
+        self.health = step.stdout
+        self.register_outputs({"health": self.health})

@@ -1,0 +1,75 @@
+# Step 3: put files in place and restart what they change, and nothing else. A host that was active
+# is waited for until it is healthy again, so that the chain of hosts stops at the first that is not.
+
+ctr=""
+runtime() { ctr=/opt/kubernetes-anywhere/$1/bin/ctr; }
+healths=()
+health() { healths+=("$1 $2"); } # STATIC-POD URL
+
+running() { # the running containers of a static pod
+  local id
+  for id in $("$ctr" -n k8s.io containers ls -q "labels.\"io.kubernetes.pod.name\"==$1-$(hostname)"); do
+    "$ctr" -n k8s.io tasks ls 2>/dev/null | awk -v id="$id" '$1 == id && $3 == "RUNNING" {print $1}'
+  done
+}
+replaced() { # STATIC-POD OLD-CONTAINERS: none of the old ones runs any more
+  local id now
+  now=$(running "$1")
+  for id in $2; do [[ $now != *"$id"* ]] || return 1; done
+}
+answers() { curl -fsS -k --max-time 5 "$1"; }
+
+# Keys are placed by a run of their own; static pods that use them restart by their file's hash.
+refresh_manifests() {
+  local hash path
+  hash=$(pki_hash)
+  for path in "$etc"/manifests/*.yaml; do
+    [[ -f $path ]] && ! grep -q "pki-sha256: '$hash'" "$path" || continue
+    sed "s/pki-sha256: .*/pki-sha256: '$hash'/" "$path" >"$(staging_name "$path")"
+    chmod 0600 "$(staging_name "$path")"
+    say "$path" >>"$state/pending"
+    mv -f "$(staging_name "$path")" "$path"
+  done
+}
+
+link_resolver() {
+  # Pods get the host's resolvers; where systemd-resolved listens on loopback, those behind it.
+  local resolver=/etc/resolv.conf
+  [[ -f /run/systemd/resolve/resolv.conf ]] && resolver=/run/systemd/resolve/resolv.conf
+  ln -sfn "$resolver" "$etc/resolv.conf"
+}
+
+restart() { # UNIT
+  systemctl restart "$1" || { journal "$1"; exit 1; }
+}
+
+activate() {
+  local step=$1 was_active=0 entry pod url
+  systemctl is-active -q kubelet && was_active=1
+  local -A before=()
+  if ((was_active)); then
+    for entry in "${healths[@]}"; do before[${entry% *}]=$(running "${entry% *}"); done
+  fi
+  commit "$step"
+  refresh_manifests
+  [[ -f /etc/systemd/system/kubelet.service ]] || { say "$step: placed ${#staged[@]} files"; return; }
+  link_resolver
+  if pending '/etc/systemd/system/'; then systemctl daemon-reload; fi
+  if pending '/etc/containerd/config|/etc/systemd/system/containerd'; then restart containerd-anywhere; fi
+  if pending '/etc/systemd/system/kubelet|/etc/kubernetes/kubelet' || ! systemctl is-active -q kubelet; then
+    restart kubelet
+  fi
+  systemctl enable -q containerd-anywhere kubelet
+  if ((was_active)); then
+    for entry in "${healths[@]}"; do
+      pod=${entry% *} url=${entry#* }
+      if pending "$etc/manifests/$pod"; then
+        wait_for 120 "the old $pod to end" replaced "$pod" "${before[$pod]}" || { journal kubelet; exit 1; }
+      fi
+      wait_for 180 "$pod at $url" answers "$url" || { journal kubelet; exit 1; }
+    done
+    wait_for 60 "the kubelet" answers http://127.0.0.1:10248/healthz || { journal kubelet; exit 1; }
+  fi
+  finished
+  say "$step: placed ${#staged[@]} files, ${#changed[@]} changed"
+}

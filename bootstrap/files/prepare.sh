@@ -1,0 +1,72 @@
+# Step 2: fetch everything, change nothing that runs. Hosts do this side by side.
+
+opt=/opt/kubernetes-anywhere
+fetches=()
+
+# archive NAME-VERSION FILE URL SHA256 unpacks into a folder of its own; units name the version they run.
+archive() {
+  local target=$opt/$1 file=$2 url=$3 sum=$4 work
+  [[ -d $target ]] && return
+  mkdir -p "$opt"
+  work=$(mktemp -d "$opt/.fetch.XXXXXX")
+  curl -fsSL --retry 8 --retry-delay 1 --retry-all-errors --connect-timeout 10 -o "$work/$file" "$url" ||
+    { problem "cannot fetch $url"; rm -rf "$work"; return; }
+  [[ $(sha256sum <"$work/$file") == "$sum  -" ]] ||
+    { problem "$url has the checksum $(sha256sum <"$work/$file" | cut -d' ' -f1), expected $sum"; rm -rf "$work"; return; }
+  case $file in
+    *.tar.gz | *.tgz) tar -xzf "$work/$file" -C "$work" --no-same-owner && rm "$work/$file" ;;
+    *) chmod 0755 "$work/$file" && mv "$work/$file" "$work/${file%%.*}" ;;
+  esac
+  chmod 0755 "$work"
+  mv -T "$work" "$target"
+}
+
+# A host without a runtime gets one now, for the image pulls; a running one is left to `activate`.
+start_runtime() {
+  stop_at_problems
+  if systemctl is-active -q containerd-anywhere; then
+    for path in "${changed[@]}"; do rm -f "$(staging_name "$path")"; done
+  else
+    for path in "${changed[@]}"; do mv -f "$(staging_name "$path")" "$path"; done
+    systemctl daemon-reload
+    systemctl start containerd-anywhere || { journal containerd-anywhere; exit 1; }
+  fi
+  wait_for 30 "containerd's socket" "$ctr" version || { journal containerd-anywhere; exit 1; }
+}
+
+image() { fetches+=("$1"); }
+pull() {
+  local reference=$1 attempt
+  if [[ -z $("$ctr" -n k8s.io images ls -q "name==$reference") ]]; then
+    for attempt in 1 2 3 4 5 6; do
+      "$ctr" -n k8s.io images pull --hosts-dir /etc/containerd/certs.d "$reference" >/dev/null 2>"$state/pull.$BASHPID" && break
+      ((attempt < 6)) || { say "$(hostname): cannot pull $reference: $(tail -n1 "$state/pull.$BASHPID")" >&2; return 1; }
+      sleep "$attempt" # a registry that is away for a moment
+    done
+    rm -f "$state/pull.$BASHPID"
+  fi
+  # The kubelet's image garbage collection counts only pods as users: keep what a restart needs.
+  "$ctr" -n k8s.io images label "$reference" io.cri-containerd.pinned=pinned >/dev/null
+}
+pull_images() {
+  local reference jobs=()
+  for reference in "${fetches[@]}"; do
+    pull "$reference" &
+    jobs+=($!)
+  done
+  local failed=0
+  for job in "${jobs[@]}"; do wait "$job" || failed=1; done
+  ((failed == 0)) || exit 1
+}
+
+prepare() {
+  mkdir -p "$state"
+  say "$want_cluster" >"$state/cluster"
+  start_runtime
+  pull_images
+  say "prepared: ${#fetches[@]} images"
+}
+want_cluster=""
+cluster() { want_cluster=$1; }
+ctr=""
+runtime() { ctr=$opt/$1/bin/ctr; }

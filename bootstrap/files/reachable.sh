@@ -1,0 +1,57 @@
+# Step 1: everything on this host that would fail later, all of it at once. Changes nothing.
+
+want_cluster=""
+cluster() { want_cluster=$1; }
+ours() { [[ -f $state/cluster && $(<"$state/cluster") == "$want_cluster" ]]; }
+
+architecture() {
+  local -A known=([x86_64]=amd64 [aarch64]=arm64)
+  local machine
+  machine=$(uname -m)
+  [[ ${known[$machine]:-$machine} == "$1" ]] ||
+    problem "architecture is $machine, the config wants $1; set \`arch\` to what the hosts are"
+}
+needs_command() {
+  command -v "$1" >/dev/null || problem "the command '$1' is missing; install the package that has it"
+}
+needs_mebibytes() { # PATH MEBIBYTES
+  local free
+  mkdir -p "$1"
+  free=$(df -Pm "$1" | awk 'NR==2 {print $4}')
+  ((free >= $2)) || problem "$1 has ${free} MiB free and needs $2; free some or give a larger disk"
+}
+needs_free_port() {
+  ours && return
+  [[ -z $(ss -Hltn "sport = :$1") ]] ||
+    problem "port $1 is in use by $(ss -Hltnp "sport = :$1" | grep -oP '"\K[^"]+' | head -n1); stop it"
+}
+clock() { # seconds since 1970 where the certificates are made
+  local skew=$(($(date +%s) - $1))
+  ((skew > -30)) || problem "the clock is $((-skew)) s behind the operator's; certificates would not be valid yet"
+}
+foreign_cluster() {
+  ours && return
+  if [[ -f $state/cluster ]]; then
+    problem "runs a part of the cluster '$(<"$state/cluster")' already; take that one down first"
+  elif [[ -d $etc/manifests || -d /var/lib/etcd/member ]]; then
+    problem "has leftovers of another cluster ($etc/manifests or /var/lib/etcd); remove them first"
+  fi
+}
+system() {
+  [[ $(id -u) == 0 ]] || problem "the SSH user is not root"
+  [[ -d /run/systemd/system ]] || problem "does not run systemd"
+  [[ -e /sys/fs/cgroup/cgroup.controllers || -d /sys/fs/cgroup/memory ]] || problem "has no cgroups"
+  if (($(sysctl -n fs.inotify.max_user_instances) < 512)); then
+    problem "fs.inotify.max_user_instances is below 512; set it to 8192, or kubelets fail to start"
+  fi
+  if command -v cloud-init >/dev/null; then
+    cloud-init status --wait >/dev/null || true # 'degraded' also exits with an error, and will do
+  fi
+}
+
+check() {
+  system
+  foreign_cluster
+  stop_at_problems
+  say "reachable: $(. /etc/os-release && say "$PRETTY_NAME"), Linux $(uname -r)"
+}

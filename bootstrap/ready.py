@@ -1,0 +1,145 @@
+"""The gates of phase 2, run on the operator's computer through the cluster's own endpoint.
+
+`python -m bootstrap.ready api` waits until the API server is ready; `... cluster` labels the masters
+and waits until every node is Ready and DNS is available. The request comes as JSON on standard
+input: {server, ca, certificate, key, nodes: [name], masters: [name], dns: bool}; the last line printed
+is the health summary. Talks to the endpoint that the kubeconfig names and to nothing else.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import ssl
+import sys
+import tempfile
+import time
+import urllib.parse
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+API_LIMIT_SECONDS = 300.0
+CLUSTER_LIMIT_SECONDS = 600.0
+POLL_SECONDS = 0.3
+CONTROL_PLANE_LABEL = "node-role.kubernetes.io/control-plane"
+
+
+class NotYetError(Exception):
+    """What is still missing, in words."""
+
+
+class Api:
+    """A client of one API server, authenticated by a certificate."""
+
+    def __init__(self, server: str, ca: str, certificate: str, key: str) -> None:
+        address = urllib.parse.urlsplit(server)
+        self._host, self._port = address.hostname or "", address.port
+        self._context = ssl.create_default_context(cadata=ca)
+        # ssl reads a client key from a file only: one that nobody else can read, and that is gone
+        # before the first request.
+        handle, path = tempfile.mkstemp(prefix="kubernetes-anywhere-")
+        try:
+            os.write(handle, f"{certificate}\n{key}".encode())
+            self._context.load_cert_chain(path)
+        finally:
+            os.close(handle)
+            Path(path).unlink()
+
+    def request(self, method: str, path: str, body: object = None) -> Any:  # JSON has no narrower type
+        """One request; the answer's JSON, or its text. Raises NotYetError if it cannot be had."""
+        connection = http.client.HTTPSConnection(
+            self._host, self._port, context=self._context, timeout=10
+        )
+        try:
+            headers = {"Content-Type": "application/merge-patch+json"} if body else {}
+            connection.request(method, path, json.dumps(body) if body else None, headers)
+            response = connection.getresponse()
+            text = response.read().decode()
+        except (OSError, http.client.HTTPException) as error:
+            raise NotYetError(f"{method} {path}: {error}") from None
+        finally:
+            connection.close()
+        if response.status >= http.client.BAD_REQUEST:
+            raise NotYetError(f"{method} {path}: HTTP {response.status}")
+        is_json = response.getheader("Content-Type", "").startswith("application/json")
+        return json.loads(text) if is_json else text
+
+
+def api_ready(api: Api) -> str:
+    """The API server's own readiness, as the load balancer and the kubeconfig see it."""
+    api.request("GET", "/readyz")
+    return f"API server {api.request('GET', '/version')['gitVersion']} is ready"
+
+
+def condition(node: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
+    """One condition of an object's status; empty when it has none of that kind."""
+    conditions = node.get("status", {}).get("conditions", [])
+    return next((found for found in conditions if found["type"] == kind), {})
+
+
+def label_masters(api: Api, masters: list[str]) -> None:
+    """Set the role label, which a kubelet may not give itself (NodeRestriction)."""
+    for name in masters:
+        api.request("PATCH", f"/api/v1/nodes/{name}", {"metadata": {"labels": {CONTROL_PLANE_LABEL: ""}}})
+
+
+def cluster_ready(api: Api, nodes: list[str], masters: list[str], *, dns: bool) -> str:
+    """Every expected node is registered and Ready, and the DNS service has a ready server."""
+    found = {node["metadata"]["name"]: node for node in api.request("GET", "/api/v1/nodes")["items"]}
+    waiting = [
+        f"{name}: {condition(found[name], 'Ready').get('message', 'no status')}" if name in found else f"{name}: not registered"
+        for name in nodes
+        if condition(found.get(name, {}), "Ready").get("status") != "True"
+    ]
+    if waiting:
+        raise NotYetError("; ".join(waiting))
+    label_masters(api, [name for name in masters if CONTROL_PLANE_LABEL not in found[name]["metadata"]["labels"]])
+    summary = f"{len(nodes)} of {len(nodes)} nodes Ready"
+    if not dns:
+        return summary
+    deployment = api.request("GET", "/apis/apps/v1/namespaces/kube-system/deployments/coredns")
+    if condition(deployment, "Available").get("status") != "True":
+        raise NotYetError("coredns: not available yet")
+    return f"{summary}, DNS available"
+
+
+def wait(check: Callable[[], str], limit: float) -> str:
+    """Repeat the check until it answers. Raises NotYetError with the last reason at the limit."""
+    until, last = time.monotonic() + limit, ""
+    while True:
+        try:
+            return check()
+        except NotYetError as reason:
+            if time.monotonic() > until:
+                raise
+            if str(reason) != last:
+                print(last := str(reason), file=sys.stderr, flush=True)
+            time.sleep(POLL_SECONDS)
+
+
+def main() -> int:
+    """Run one gate; its exit status says whether it opened."""
+    request = json.load(sys.stdin)
+    api = Api(request["server"], request["ca"], request["certificate"], request["key"])
+    gates: Mapping[str, tuple[Callable[[], str], float]] = {
+        "api": (lambda: api_ready(api), API_LIMIT_SECONDS),
+        "cluster": (
+            lambda: cluster_ready(
+                api, request["nodes"], request["masters"], dns=request["dns"]
+            ),
+            CLUSTER_LIMIT_SECONDS,
+        ),
+    }
+    check, limit = gates[sys.argv[1]]
+    try:
+        print(wait(check, limit))
+    except NotYetError as reason:
+        print(f"gave up after {limit:.0f} s: {reason}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

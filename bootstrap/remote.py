@@ -1,0 +1,98 @@
+"""The only file of phase 2 that knows pulumi-command. Its rules for running things live here.
+
+- A step's whole text goes by standard input: nothing of it is on a command line, in an environment
+  that sshd would have to accept, or in an error message.
+- No `update`, no `triggers`, no `delete`: a changed text runs again, in place, and every step is
+  idempotent. `triggers` would replace, and a `delete` could undo what a step just made
+  (pulumi/pulumi-command#189, #104).
+- A step dies with its machine (`deleted_with`), so a dead host blocks nothing.
+- Output is stored in the state in clear even where the input is secret: steps print nothing secret,
+  and those that handle keys are not logged at all (pulumi/pulumi-command#260).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from pulumi import CustomTimeouts, Input, Output, Resource, ResourceOptions
+from pulumi_command.local import Command as LocalCommand
+from pulumi_command.local import Logging as LocalLogging
+from pulumi_command.remote import Command as RemoteCommand
+from pulumi_command.remote import ConnectionArgs, Logging
+
+from interface import Host
+
+# sshd may take minutes to come up on a new machine; the time limit below ends the wait, not a count.
+UNLIMITED = -1
+DIAL_SECONDS = 15
+STEP_TIMEOUT = "20m"
+
+
+def connection(host: Host) -> ConnectionArgs:
+    """How a step reaches its host. Built here only, so that its shape never differs between runs."""
+    return ConnectionArgs(
+        host=host.connection.host,
+        port=Output.from_input(host.connection.port).apply(float),
+        user=host.connection.user,
+        private_key=host.connection.private_key,
+        host_key=host.connection.host_key,
+        dial_error_limit=UNLIMITED,
+        per_dial_timeout=DIAL_SECONDS,
+    )
+
+
+def remote_step(
+    name: str,
+    host: Host,
+    text: Input[str],
+    *,
+    parent: Resource,
+    after: Sequence[Resource],
+    secret: bool = False,
+) -> RemoteCommand:
+    """Run a step's text on a host. `secret`: the text holds keys, so nothing of the run is shown."""
+    return RemoteCommand(
+        name,
+        connection=connection(host),
+        create="exec bash -s",
+        stdin=Output.secret(text) if secret else text,
+        add_previous_output_in_env=False,
+        logging=Logging.NONE if secret else Logging.STDOUT_AND_STDERR,
+        opts=ResourceOptions(
+            parent=parent,
+            depends_on=list(after),
+            deleted_with=host.machine,
+            additional_secret_outputs=["stdout", "stderr"] if secret else None,
+            custom_timeouts=CustomTimeouts(create=STEP_TIMEOUT, update=STEP_TIMEOUT),
+        ),
+    )
+
+
+def operator_step(
+    name: str,
+    module: str,
+    verb: str,
+    request: Input[str],
+    *,
+    parent: Resource,
+    after: Sequence[Resource],
+    deleted_with: Resource | None,
+) -> LocalCommand:
+    """Run a module of this program on this computer, with a secret request on standard input."""
+    return LocalCommand(
+        name,
+        # Relative: the state of a stack should not depend on where somebody's clone lies.
+        interpreter=[os.path.relpath(sys.executable), "-m", module],
+        create=verb,
+        stdin=Output.secret(request),
+        add_previous_output_in_env=False,
+        logging=LocalLogging.STDERR,
+        opts=ResourceOptions(
+            parent=parent,
+            depends_on=list(after),
+            deleted_with=deleted_with,
+            custom_timeouts=CustomTimeouts(create=STEP_TIMEOUT, update=STEP_TIMEOUT),
+        ),
+    )

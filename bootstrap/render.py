@@ -1,0 +1,301 @@
+"""Everything that phase 2 puts on a host, as pure functions of the config and the machines.
+
+No pulumi here: the caller resolves Outputs first. Each function returns what a host will have; golden
+files in `tests/bootstrap/golden` show it whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from string import Template
+
+import yaml
+from pydantic import JsonValue
+
+from bootstrap.step import SECRET_MODE, File, call, place, program, read
+from config import ClusterConfig, HostSpec, Role
+from interface import API_PORT, Traits
+from versions import Arch
+
+ETCD_CLIENT_PORT = 2379
+ETCD_PEER_PORT = 2380
+KUBELET_PORT = 10250
+CONTROLLER_MANAGER_PORT = 10257
+SCHEDULER_PORT = 10259
+
+# What must be free on a host before we come, by role.
+PORTS: Mapping[Role, tuple[int, ...]] = {
+    Role.MASTER: (
+        API_PORT,
+        ETCD_CLIENT_PORT,
+        ETCD_PEER_PORT,
+        KUBELET_PORT,
+        CONTROLLER_MANAGER_PORT,
+        SCHEDULER_PORT,
+    ),
+    Role.NODE: (KUBELET_PORT,),
+}
+# Images that a host pulls before anything starts, by role; the rest come when a pod wants them.
+IMAGES: Mapping[Role, tuple[str, ...]] = {
+    Role.MASTER: (
+        "kubelet",
+        "pause",
+        "etcd",
+        "kube-apiserver",
+        "kube-controller-manager",
+        "kube-scheduler",
+        "addon-manager",
+    ),
+    Role.NODE: ("kubelet", "pause"),
+}
+# The static pods of a master, and where each answers when it is well (addon-manager serves nothing).
+STATIC_PODS: Mapping[str, str] = {
+    "etcd": "http://127.0.0.1:2381/readyz",
+    "kube-apiserver": f"https://127.0.0.1:{API_PORT}/readyz",
+    "kube-controller-manager": f"https://127.0.0.1:{CONTROLLER_MANAGER_PORT}/healthz",
+    "kube-scheduler": f"https://127.0.0.1:{SCHEDULER_PORT}/readyz",
+    "addon-manager": "",
+}
+COMMANDS = ("curl", "tar", "sha256sum", "ss", "ip", "mount", "systemctl", "journalctl")
+ROOM_MEBIBYTES = {"/opt": 1024, "/var/lib": 4096}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Download:
+    """An archive as a host fetches it."""
+
+    folder: str  # name and version, below /opt/kubernetes-anywhere
+    file: str
+    url: str
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HostView:
+    """All that is known of one host and its cluster once the machines exist: plain values."""
+
+    config: ClusterConfig
+    spec: HostSpec
+    address: str
+    masters: Mapping[str, str]  # name: address
+    traits: Traits
+    mirror_url: str | None
+    archive_sums: Mapping[str, str]  # {file: sha256} of the mirror's own archives; empty: upstream's
+
+
+def substitute(name: str, values: Mapping[str, str]) -> str:
+    """A file of `files/` with its `$placeholders` filled in; an unknown one is an error."""
+    return Template(read(name)).substitute(values)
+
+
+def folders(config: ClusterConfig) -> Mapping[str, str]:
+    """Where each archive is unpacked, by its placeholder: {"cni_plugins": "cni-plugins-1.9.1"}."""
+    return {
+        archive.name.replace("-", "_"): f"{archive.name}-{archive.version}"
+        for archive in config.release.archives
+    }
+
+
+def downloads(view: HostView) -> tuple[Download, ...]:
+    """What a host fetches: from the mirror when there is one, else from where upstream publishes."""
+    arch = view.config.arch or Arch.AMD64
+    return tuple(
+        Download(
+            folder=f"{archive.name}-{archive.version}",
+            file=archive.file(arch),
+            url=f"{view.mirror_url}/archives/{archive.file(arch)}"
+            if view.mirror_url
+            else archive.address(arch),
+            sha256=view.archive_sums.get(archive.file(arch), archive.sha256[arch]),
+        )
+        for archive in view.config.release.archives
+    )
+
+
+def _oom_score_adjust(traits: Traits) -> str:
+    return "0" if traits.restrict_oom_score_adj else "-999"
+
+
+def runtime_files(view: HostView) -> tuple[File, ...]:
+    """containerd's unit and configuration."""
+    values = {
+        **folders(view.config),
+        "pause": view.config.release.images["pause"],
+        "restrict_oom_score_adj": str(view.traits.restrict_oom_score_adj).lower(),
+        "systemd_cgroup": str(view.traits.systemd_cgroup).lower(),
+        "oom_score_adjust": _oom_score_adjust(view.traits),
+        "mirror": view.mirror_url or "",
+    }
+    table = {
+        "/etc/systemd/system/containerd-anywhere.service": "containerd-anywhere.service",
+        "/etc/containerd/config.toml": "containerd.toml",
+    }
+    if view.mirror_url:
+        table["/etc/containerd/certs.d/_default/hosts.toml"] = "hosts.toml"
+    return tuple(File(path=path, content=substitute(name, values)) for path, name in table.items())
+
+
+def dump(document: JsonValue) -> str:
+    """YAML as a person would write it: keys in their order, no line folding."""
+    text: str = yaml.safe_dump(document, sort_keys=False, width=1000)
+    return text
+
+
+def kubelet_config(view: HostView) -> dict[str, JsonValue]:
+    """The KubeletConfiguration: ours, over it what the machines need, over it what the user says."""
+    base = yaml.safe_load(
+        substitute(
+            "kubelet.yaml",
+            {
+                "cgroup_driver": "systemd" if view.traits.systemd_cgroup else "cgroupfs",
+                "dns_service_address": str(view.config.dns_service_address),
+                "cluster_domain": view.config.network.cluster_domain,
+                "iptables_chains": str(view.config.network.proxy_mode == "iptables").lower(),
+            },
+        )
+    )
+    taints: list[JsonValue] = [taint.model_dump(exclude_defaults=True) for taint in view.spec.taints]
+    registration: dict[str, JsonValue] = {"registerWithTaints": taints} if taints else {}
+    return {**base, **registration, **view.traits.kubelet, **view.spec.kubelet.config}
+
+
+def kubelet_arguments(view: HostView) -> str:
+    """The kubelet's command line: what has no field in its configuration, then the user's flags."""
+    labels = ",".join(f"{key}={value}" for key, value in sorted(view.spec.labels.items()))
+    flags = {
+        "config": "/etc/kubernetes/kubelet.yaml",
+        "kubeconfig": "/etc/kubernetes/kubelet/kubelet.conf",
+        "hostname-override": view.spec.name,
+        "node-ip": view.address,
+        **({"node-labels": labels} if labels else {}),
+        **view.spec.kubelet.extra_args,
+    }
+    return call(*(f"--{flag}={value}" for flag, value in flags.items()))
+
+
+def kubelet_files(view: HostView) -> tuple[File, ...]:
+    """The one init unit of Kubernetes on a host, and its configuration."""
+    unit = substitute(
+        "kubelet.service",
+        {
+            **folders(view.config),
+            "image": view.config.release.images["kubelet"],
+            "arguments": kubelet_arguments(view),
+            "oom_score_adjust": _oom_score_adjust(view.traits),
+        },
+    )
+    return (
+        File(path="/etc/kubernetes/kubelet.yaml", content=dump(kubelet_config(view))),
+        File(path="/etc/systemd/system/kubelet.service", content=unit),
+    )
+
+
+def with_extra_args(command: list[str], extra: Mapping[str, str]) -> list[str]:
+    """A command line with the user's flags in place of ours of that name, or after them."""
+    ours = [word for word in command if word.lstrip("-").split("=", 1)[0] not in extra]
+    return [*ours, *(f"--{flag}={value}" for flag, value in extra.items())]
+
+
+def static_pod(name: str, view: HostView) -> File:
+    """One static pod's manifest."""
+    config = view.config
+    values = {
+        "image": config.release.images[name],
+        "name": view.spec.name,
+        "address": view.address,
+        "cluster": config.name,
+        "cluster_domain": config.network.cluster_domain,
+        "pod_cidr": config.network.pod_cidr,
+        "node_prefix": str(config.network.node_prefix),
+        "service_cidr": config.network.service_cidr,
+        "initial_cluster": ",".join(
+            f"{member}=https://{address}:{ETCD_PEER_PORT}" for member, address in view.masters.items()
+        ),
+    }
+    components = {
+        "etcd": config.etcd,
+        "kube-apiserver": config.apiserver,
+        "kube-controller-manager": config.controller_manager,
+        "kube-scheduler": config.scheduler,
+    }
+    pod = yaml.safe_load(substitute(f"manifests/{name}.yaml", values))
+    if name in components:
+        container = pod["spec"]["containers"][0]
+        container["command"] = with_extra_args(container["command"], components[name].extra_args)
+    return File(path=f"/etc/kubernetes/manifests/{name}.yaml", content=dump(pod), mode=SECRET_MODE)
+
+
+def master_files(view: HostView) -> tuple[File, ...]:
+    """What only masters have: the static pods and the API server's configuration."""
+    return (
+        File(path="/etc/kubernetes/authentication.yaml", content=read("authentication.yaml")),
+        *(static_pod(name, view) for name in STATIC_PODS),
+    )
+
+
+def host_files(view: HostView, addons: Mapping[str, str]) -> tuple[File, ...]:
+    """Every file of a host that is not a key. `addons` are the addon-manager's, for masters."""
+    files = (*runtime_files(view), *kubelet_files(view))
+    if view.spec.role is not Role.MASTER:
+        return files
+    return (
+        *files,
+        *master_files(view),
+        *(File(path=path, content=text) for path, text in addons.items()),
+    )
+
+
+def reachable(view: HostView, arch: Arch) -> str:
+    """Step 1: wait for SSH, then find everything that would fail later."""
+    return program(
+        "reachable",
+        (
+            call("cluster", view.config.name),
+            call("architecture", arch),
+            *(call("needs_command", command) for command in COMMANDS),
+            *(call("needs_mebibytes", path, str(size)) for path, size in ROOM_MEBIBYTES.items()),
+            *(call("needs_free_port", str(port)) for port in PORTS[view.spec.role]),
+            "check",
+        ),
+    )
+
+
+def prepare(view: HostView) -> str:
+    """Step 2: fetch archives and images; start the runtime where none runs."""
+    references = view.config.release.images
+    return program(
+        "prepare",
+        (
+            call("cluster", view.config.name),
+            call("runtime", folders(view.config)["containerd"]),
+            *(call("archive", d.folder, d.file, d.url, d.sha256) for d in downloads(view)),
+            *(place(file) for file in runtime_files(view)),
+            *(call("image", references[name]) for name in IMAGES[view.spec.role]),
+            "prepare",
+        ),
+    )
+
+
+def _activate(view: HostView, step: str, files: tuple[File, ...]) -> str:
+    pods = STATIC_PODS if view.spec.role is Role.MASTER else {}
+    return program(
+        "activate",
+        (
+            call("runtime", folders(view.config)["containerd"]),
+            *(call("health", pod, url) for pod, url in pods.items() if url),
+            *(place(file) for file in files),
+            call("activate", step),
+        ),
+    )
+
+
+def identity(view: HostView, keys: Mapping[str, str]) -> str:
+    """Step 3, first half: keys and certificates. The text is secret."""
+    files = tuple(File(path=path, content=text, mode=SECRET_MODE) for path, text in keys.items())
+    return _activate(view, "identity", files)
+
+
+def activate(view: HostView, addons: Mapping[str, str]) -> str:
+    """Step 3, second half: every other file, then start or restart what changed."""
+    return _activate(view, "activate", host_files(view, addons))

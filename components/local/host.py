@@ -1,0 +1,44 @@
+"""Running a verb of `components.local.docker` as a resource: what makes and removes a container."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+
+from pulumi import CustomTimeouts, Input, Output, Resource, ResourceOptions
+from pulumi_command.local import Command, Logging
+
+
+def docker_verb(
+    name: str,
+    create: str,
+    request: Mapping[str, Input[object]],
+    *,
+    parent: Resource,
+    delete: str | None = None,
+    after: Sequence[Resource] = (),
+) -> Command:
+    """Run a verb with its request as JSON on standard input; its answer is JSON on stdout.
+
+    The request is secret as a whole, since it may hold keys; `delete` gets the same request again.
+    A changed request runs `create` again in place: the verbs are idempotent.
+    """
+    return Command(
+        name,
+        interpreter=[os.path.relpath(sys.executable), "-m", "components.local.docker"],
+        create=create,
+        delete=delete,
+        stdin=Output.secret(Output.json_dumps(request)),
+        add_previous_output_in_env=False,
+        logging=Logging.STDERR,
+        opts=ResourceOptions(
+            parent=parent, depends_on=list(after), custom_timeouts=CustomTimeouts(create="15m")
+        ),
+    )
+
+
+def answer(command: Command, key: str) -> Output[str]:
+    """One field of a verb's answer."""
+    return command.stdout.apply(lambda text: str(json.loads(text)[key]))

@@ -1,0 +1,57 @@
+"""One local machine: a system container with systemd and sshd, and the key that it is known by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pulumi import ComponentResource, Input, Resource, ResourceOptions
+from pulumi_tls import PrivateKey
+
+from components.local.host import answer, docker_verb
+from components.local.image.build import image_tag
+from config import ClusterConfig, HostSpec
+from interface import Connection, Host
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MachinesArgs:
+    """The machines to make, all alike, and the key that may log in to them."""
+
+    config: ClusterConfig
+    specs: tuple[HostSpec, ...]
+    network: Resource
+    ssh_private_key: Input[str]
+    ssh_public_key: Input[str]
+
+
+def make_machine(parent: ComponentResource, spec: HostSpec, args: MachinesArgs) -> Host:
+    """A container for the spec. Its host key is made here, so SSH trusts it from the first login."""
+    host_key = PrivateKey(f"{spec.name}-host-key", algorithm="ED25519", opts=ResourceOptions(parent=parent))
+    container = docker_verb(
+        spec.name,
+        "create-machine",
+        {
+            "cluster": args.config.name,
+            "name": spec.name,
+            "network": args.config.name,
+            "image": image_tag(),
+            "authorizedKey": args.ssh_public_key,
+            "hostKeyPrivate": host_key.private_key_openssh,
+            "hostKeyPublic": host_key.public_key_openssh,
+        },
+        parent=parent,
+        delete="delete-machine",
+        after=(args.network,),
+    )
+    return Host(
+        spec=spec,
+        address=answer(container, "address"),
+        machine=container,
+        connection=Connection(
+            host=answer(container, "sshHost"),
+            port=answer(container, "sshPort").apply(int),
+            user="root",
+            private_key=args.ssh_private_key,
+            host_key=host_key.public_key_openssh,
+        ),
+    )

@@ -1,0 +1,60 @@
+"""The local machines as resources: network, masters, nodes, and what is peculiar to them."""
+
+from __future__ import annotations
+
+from pulumi import ComponentResource, ResourceOptions
+from pulumi_tls import PrivateKey
+
+from components.local.machine import MachinesArgs
+from components.local.masters import Masters
+from components.local.network import Network, NetworkArgs
+from components.local.nodes import Nodes
+from config import ClusterConfig, Role
+from interface import Machines, Traits
+
+# What a container on somebody's computer is, as opposed to a machine of its own.
+TRAITS = Traits(
+    protect=False,
+    systemd_cgroup=False,  # the engine's cgroup driver is not ours to know
+    restrict_oom_score_adj=True,  # lowering a score needs a capability that the engine may lack
+    kubelet={"failSwapOn": False, "failCgroupV1": False, "oomScoreAdj": 0},
+    kube_proxy={"conntrack": {"maxPerCore": 0, "min": 0}},  # the kernel's limits are the computer's
+)
+
+
+class Local(ComponentResource):
+    """Network, masters and nodes on this computer."""
+
+    machines: Machines
+
+    def __init__(self, name: str, config: ClusterConfig, opts: ResourceOptions | None = None) -> None:
+        super().__init__("kubernetes-anywhere:local:Local", name, {}, opts)
+        child = ResourceOptions(parent=self)
+        network = Network(name, NetworkArgs(config=config), child)
+        ssh_key = PrivateKey(f"{name}-ssh", algorithm="ED25519", opts=child)
+
+        def arguments(role: Role) -> MachinesArgs:
+            return MachinesArgs(
+                config=config,
+                specs=tuple(spec for spec in config.hosts if spec.role is role),
+                network=network.network,
+                ssh_private_key=ssh_key.private_key_openssh,
+                ssh_public_key=ssh_key.public_key_openssh,
+            )
+
+        masters = Masters(name, arguments(Role.MASTER), child)
+        nodes = Nodes(name, arguments(Role.NODE), child)
+        self.machines = Machines(
+            hosts=(*masters.hosts, *nodes.hosts),
+            api_host=network.api_host,
+            operator_api_host=network.operator_api_host,
+            operator_api_port=network.operator_api_port,
+            mirror_url=network.mirror_url,
+            traits=TRAITS,
+        )
+        self.register_outputs({})
+
+
+def provision(config: ClusterConfig) -> Machines:
+    """The platform's entry point."""
+    return Local(config.name, config).machines

@@ -1,0 +1,196 @@
+"""The cluster's certificates, by pulumi-tls: one loop over the table, and who gets which file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+from pulumi import ComponentResource, Input, Output, ResourceOptions
+from pulumi_tls import CertRequest, LocallySignedCert, PrivateKey, SelfSignedCert
+
+from components.pki import kubeconfig
+from components.pki.table import (
+    AUTHORITIES,
+    CA_HOURS,
+    CERTIFICATES,
+    IN_CLUSTER_KUBECONFIG,
+    KUBELET_CA,
+    LEAF_HOURS,
+    RENEWAL_HOURS,
+    SERVICE_ACCOUNT_KEY,
+    SERVICE_ACCOUNT_PUBLIC_KEY,
+    Authority,
+    Certificate,
+    dns_names,
+    host_certificates,
+    ip_addresses,
+)
+from config import ClusterConfig, Role
+from interface import API_PORT, Host, HostFiles, Machines
+
+KEY = {"algorithm": "ECDSA", "ecdsa_curve": "P256"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PkiArgs:
+    """The cluster and its machines: names and addresses go into certificates."""
+
+    config: ClusterConfig
+    machines: Machines
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pair:
+    """A private key and its certificate, both PEM."""
+
+    key: Output[str]
+    certificate: Output[str]
+
+
+class ClusterPki(ComponentResource):
+    """Three CAs, the service-account key and every leaf of the table. Writes no file itself."""
+
+    ca: Output[str]
+    admin: Pair
+    files: Mapping[str, HostFiles]  # by host name
+    kubeconfig: Output[str]  # the operator's, secret
+
+    def __init__(self, name: str, args: PkiArgs, opts: ResourceOptions | None = None) -> None:
+        super().__init__("kubernetes-anywhere:pki:ClusterPki", name, {}, opts)
+        self._name, self._args = name, args
+        self._child = ResourceOptions(parent=self)
+        self._authorities = {row.name: self._authority(row) for row in AUTHORITIES}
+        self._service_account = PrivateKey(
+            f"{name}-service-account", **KEY, opts=self._protected()
+        )
+        self._shared = {row.name: self._leaf(row, None) for row in CERTIFICATES if not row.per_host}
+        self.ca = self._authorities["ca"].certificate
+        self.admin = self._shared["admin"]
+        self.files = {host.spec.name: self._host_files(host) for host in args.machines.hosts}
+        self.kubeconfig = self._kubeconfig(
+            "kubernetes-admin",
+            Output.format(
+                "https://{0}:{1}", args.machines.operator_api_host, args.machines.operator_api_port
+            ),
+            self.admin,
+        )
+        self.register_outputs({})
+
+    def _protected(self) -> ResourceOptions:
+        # Another CA or token key means another cluster: everything that trusts it would have to go.
+        return ResourceOptions(parent=self, protect=self._args.machines.traits.protect)
+
+    def _authority(self, row: Authority) -> Pair:
+        key = PrivateKey(f"{self._name}-{row.name}", **KEY, opts=self._protected())
+        certificate = SelfSignedCert(
+            f"{self._name}-{row.name}",
+            private_key_pem=key.private_key_pem,
+            subject={"common_name": row.common_name},
+            is_ca_certificate=True,
+            allowed_uses=["digital_signature", "cert_signing", "crl_signing"],
+            validity_period_hours=CA_HOURS,
+            opts=self._protected(),
+        )
+        return Pair(key=key.private_key_pem, certificate=certificate.cert_pem)
+
+    def _leaf(self, row: Certificate, host: Host | None) -> Pair:
+        name = f"{self._name if host is None else host.spec.name}-{row.name}"
+        authority = self._authorities[row.authority]
+        key = PrivateKey(name, **KEY, opts=self._child)
+        host_name = "" if host is None else host.spec.name
+        subject = {"common_name": row.common_name.replace("$host", host_name)}
+        request = CertRequest(
+            name,
+            private_key_pem=key.private_key_pem,
+            subject=subject | ({"organization": row.organization} if row.organization else {}),
+            **({} if host is None else self._names(row, host)),
+            opts=self._child,
+        )
+        certificate = LocallySignedCert(
+            name,
+            cert_request_pem=request.cert_request_pem,
+            ca_private_key_pem=authority.key,
+            ca_cert_pem=authority.certificate,
+            allowed_uses=list(row.uses),
+            validity_period_hours=LEAF_HOURS,
+            early_renewal_hours=RENEWAL_HOURS,
+            opts=self._child,
+        )
+        return Pair(key=key.private_key_pem, certificate=certificate.cert_pem)
+
+    def _names(self, row: Certificate, host: Host) -> dict[str, Input[list[str]]]:
+        config, machines = self._args.config, self._args.machines
+        api = Output.all(machines.api_host, machines.operator_api_host)
+        return {
+            "dns_names": api.apply(
+                lambda hosts: dns_names(
+                    row.names, config, host.spec.name, [h for h in hosts if not _is_address(h)]
+                )
+            ),
+            "ip_addresses": Output.all(host.address, api).apply(
+                lambda known: ip_addresses(
+                    row.names, config, known[0], [h for h in known[1] if _is_address(h)]
+                )
+            ),
+        }
+
+    def _kubeconfig(self, user: str, server: Input[str], pair: Pair) -> Output[str]:
+        cluster = self._args.config.name
+        return Output.secret(
+            Output.all(
+                server=server, ca=self.ca, certificate=pair.certificate, key=pair.key
+            ).apply(
+                lambda known: kubeconfig.with_certificate(
+                    cluster,
+                    known["server"],
+                    known["ca"],
+                    user=user,
+                    certificate=known["certificate"],
+                    key=known["key"],
+                )
+            )
+        )
+
+    def _server(self, host: Host) -> Output[str]:
+        # On a master everything talks to its own API server: a cloud's load balancer does not let a
+        # backend reach itself through it.
+        if host.spec.role is Role.MASTER:
+            return Output.from_input(f"https://127.0.0.1:{API_PORT}")
+        return Output.format("https://{0}:{1}", self._args.machines.api_host, API_PORT)
+
+    def _host_files(self, host: Host) -> HostFiles:
+        server, cluster = self._server(host), self._args.config.name
+        files: dict[str, Input[str]] = {
+            KUBELET_CA: self.ca,
+            IN_CLUSTER_KUBECONFIG: Output.all(server, self.ca).apply(
+                lambda known: kubeconfig.with_service_account(cluster, known[0], known[1])
+            ),
+        }
+        for row in host_certificates(host.spec):
+            pair = self._leaf(row, host) if row.per_host else self._shared[row.name]
+            if row.path:
+                files |= {f"{row.path}.crt": pair.certificate, f"{row.path}.key": pair.key}
+            if row.kubeconfig:
+                files[row.kubeconfig] = self._kubeconfig(row.name, server, pair)
+        return files | self._authority_files(host.spec.role)
+
+    def _authority_files(self, role: Role) -> dict[str, Input[str]]:
+        files: dict[str, Input[str]] = {}
+        for row in AUTHORITIES:
+            if role in row.roles:
+                files[row.path] = self._authorities[row.name].certificate
+                if row.key_path:
+                    files[row.key_path] = self._authorities[row.name].key
+        if role is Role.MASTER:
+            files[SERVICE_ACCOUNT_KEY] = self._service_account.private_key_pem
+            files[SERVICE_ACCOUNT_PUBLIC_KEY] = self._service_account.public_key_pem
+        return files
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,66 @@
+"""The contract between the phases: what phase 1 hands to phase 2, and nothing else.
+
+A platform returns `Machines`. Whatever else would have to cross is a design error: phase 2 must work
+on hosts that no phase 1 made. What differs between kinds of machines crosses as data (`Traits`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pulumi import Input, Output, Resource
+from pydantic import JsonValue
+
+from config import HostSpec
+
+SSH_PORT = 22
+API_PORT = 6443
+
+# {path on the host: content}; paths are known at preview, contents may be secret.
+HostFiles = Mapping[str, Input[str]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Connection:
+    """How SSH reaches a host."""
+
+    host: Input[str]
+    user: str
+    private_key: Input[str]
+    host_key: Input[str]  # a public key line, `ssh-ed25519 AAAA...`
+    port: Input[int] = SSH_PORT
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Host:
+    """A machine that phase 2 can log in to."""
+
+    spec: HostSpec
+    address: Input[str]  # what the other hosts use
+    connection: Connection
+    machine: Resource | None = None  # what the steps on this host die with; None: not ours
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Traits:
+    """What is peculiar to a platform's machines, as data that phase 2 merges in without asking why."""
+
+    protect: bool = True  # whether a CA may only go when somebody says so twice
+    systemd_cgroup: bool = True
+    restrict_oom_score_adj: bool = False
+    kubelet: Mapping[str, JsonValue] = field(default_factory=dict)  # KubeletConfiguration fields
+    kube_proxy: Mapping[str, JsonValue] = field(default_factory=dict)  # KubeProxyConfiguration fields
+    flannel: Mapping[str, JsonValue] = field(default_factory=dict)  # net-conf.json's Backend fields
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Machines:
+    """Everything that phase 1 made, masters first."""
+
+    hosts: tuple[Host, ...]
+    api_host: Input[str]  # address or name of the API endpoint, for clients and nodes
+    operator_api_host: Input[str]  # the same endpoint, as this computer reaches it
+    operator_api_port: Input[int]
+    mirror_url: Output[str] | None  # http://..., where hosts get images and archives; None: upstream
+    traits: Traits
