@@ -12,28 +12,24 @@ value is plain.
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from ipaddress import IPv4Network
-from re import fullmatch
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from pydantic.alias_generators import to_camel
-from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from forms import Cidr, Domain, ExtraArgs, HostAddress, Label, MasterCount, Name, Version
 from versions import DEFAULT_RELEASE, RELEASES, Arch, Release
 
 if TYPE_CHECKING:
     from ipaddress import IPv4Address
 
-    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
-
 PLATFORMS = ("local",)
 HOST_NAME_LIMIT = 63  # a node's name is a DNS label: RFC 1123, section 2.1
-MASTER_COUNTS = (1, 3, 5, 7)
 
 
 class Role(StrEnum):
@@ -49,118 +45,6 @@ class Model(BaseModel):
     model_config = ConfigDict(
         alias_generator=to_camel, extra="forbid", frozen=True, populate_by_name=True, strict=True
     )
-
-
-def _refusal(message: str, remedy: str) -> PydanticCustomError:
-    """What is wrong and, apart from it, what to write instead: `validation` prints both."""
-    return PydanticCustomError(
-        "refused", "{message}; {remedy}", {"message": message, "remedy": remedy}
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """The form of a text: a pattern for editors, words for people."""
-
-    pattern: str
-    limit: int
-    words: str
-    example: str
-
-    def check(self, text: str) -> str:
-        """Refuse what does not have this form."""
-        if len(text) > self.limit:
-            raise _refusal(
-                f"has {len(text)} characters", f"write at most {self.limit}: {self.words}"
-            )
-        if not fullmatch(self.pattern, text):
-            raise _refusal(f"is not made of {self.words}", f"write one like {self.example}")
-        return text
-
-    def __get_pydantic_core_schema__(
-        self, source: type[object], handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        return core_schema.no_info_after_validator_function(self.check, handler(source))
-
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        return {**handler(schema), "pattern": f"^{self.pattern}$", "maxLength": self.limit}
-
-
-def _known_release(version: str) -> str:
-    if version not in RELEASES:
-        raise _refusal("is not in the version table", f"write {' or '.join(RELEASES)}")
-    return version
-
-
-def _network(cidr: str) -> str:
-    address, slash, _ = cidr.partition("/")
-    try:
-        network = IPv4Network(cidr, strict=False)
-    except ValueError:
-        raise _refusal("is not an IPv4 network", "write one like 10.244.0.0/16") from None
-    if not slash:
-        raise _refusal("has no prefix length", f"write one like {address}/16")
-    # Also catches 10.0.0.0/255.0.0.0, which Python reads and Kubernetes does not.
-    if str(network) != cidr:
-        raise _refusal("is not written as a network's first address", f"write {network}")
-    return cidr
-
-
-def _odd(count: int) -> int:
-    if count % 2 == 0:
-        raise _refusal(
-            "is even, and an even number of etcd members survives no more losses than one fewer",
-            f"write {count - 1} or {count + 1}",
-        )
-    return count
-
-
-_NAME = Form(
-    r"[a-z]([a-z0-9-]*[a-z0-9])?",
-    40,
-    "lower-case letters, digits and dashes, a letter first and no dash last",
-    "kubernetes or big-nodes",
-)
-_LABEL = Form(
-    r"([A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?)?",
-    63,
-    "letters, digits, dashes, dots and underscores, with a letter or digit first and last",
-    "ssd or zone-1",
-)
-# 120: with the longest Service and namespace in front, a name still fits in DNS's 253 characters.
-_DOMAIN = Form(
-    r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*",
-    120,
-    "DNS labels (lower-case letters, digits, dashes) joined by dots",
-    "cluster.local",
-)
-_HOST = Form(
-    r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?",
-    253,
-    "letters, digits, dashes and dots",
-    "logs.example.com or 192.0.2.10",
-)
-
-Version = Annotated[
-    str, AfterValidator(_known_release), Field(json_schema_extra={"enum": [*RELEASES]})
-]
-Cidr = Annotated[
-    str,
-    AfterValidator(_network),
-    Field(json_schema_extra={"pattern": r"^(\d{1,3}\.){3}\d{1,3}/\d{1,2}$"}),
-]
-Label = Annotated[str, _LABEL]
-Name = Annotated[str, _NAME]
-ExtraArgs = Annotated[
-    Mapping[str, str],
-    Field(
-        description="Flags without dashes and their values, added to (or in place of) ours; "
-        "checked against the flags that this version knows.",
-        examples=[{"v": "4"}],
-    ),
-]
 
 
 class Taint(Model):
@@ -194,10 +78,9 @@ class Kubelet(Model):
 class Masters(Model):
     """The hosts that run the control plane and, stacked, etcd."""
 
-    count: Annotated[int, Field(ge=1, le=7), AfterValidator(_odd)] = Field(
+    count: MasterCount = Field(
         default=1,
         description="How many masters: an odd number, since each runs an etcd member.",
-        json_schema_extra={"enum": [*MASTER_COUNTS]},
     )
     kubelet: Kubelet = Field(
         default_factory=Kubelet,
@@ -243,7 +126,7 @@ class Network(Model):
         le=28,
         description="Prefix length of the piece of `podCidr` that each host gets.",
     )
-    cluster_domain: Annotated[str, _DOMAIN] = Field(
+    cluster_domain: Domain = Field(
         default="cluster.local", description="DNS zone of Services."
     )
     plugin: Literal["flannel", "none"] = Field(
@@ -262,7 +145,7 @@ class Network(Model):
 class Forward(Model):
     """A receiver that speaks fluentd's forward protocol."""
 
-    host: Annotated[str, _HOST] = Field(
+    host: HostAddress = Field(
         description="Its name or address, as pods reach it.", examples=["logs.example.com"]
     )
     port: int = Field(default=24224, ge=1, le=65535, description="Its TCP port.")
@@ -361,6 +244,12 @@ class ClusterConfig(Model):
     def release(self) -> Release:
         """The component versions that go with `kubernetesVersion`."""
         return RELEASES[self.kubernetes_version]
+
+    @property
+    def architecture(self) -> Arch:
+        """The hosts' architecture: what the config says, else this computer's."""
+        machine = platform.machine().lower()
+        return self.arch or {"aarch64": Arch.ARM64, "arm64": Arch.ARM64}.get(machine, Arch.AMD64)
 
     @property
     def kubernetes_service_address(self) -> IPv4Address:

@@ -52,7 +52,7 @@ class Bootstrap(ComponentResource):
         reachable = remote_step(
             f"{name}-reachable",
             host,
-            views.apply(lambda view: render.reachable(view, args.config.architecture)),
+            views.apply(render.reachable),
             parent=self,
             after=() if host.machine is None else (host.machine,),
         )

@@ -16,7 +16,6 @@ from pydantic import JsonValue
 from bootstrap.step import SECRET_MODE, File, call, place, program, read
 from config import ClusterConfig, HostSpec, Role
 from interface import API_PORT, Traits
-from versions import Arch
 
 ETCD_CLIENT_PORT = 2379
 ETCD_PEER_PORT = 2380
@@ -99,7 +98,7 @@ def folders(config: ClusterConfig) -> Mapping[str, str]:
 
 def downloads(view: HostView) -> tuple[Download, ...]:
     """What a host fetches: from the mirror when there is one, else from where upstream publishes."""
-    arch = view.config.arch or Arch.AMD64
+    arch = view.config.architecture
     return tuple(
         Download(
             folder=f"{archive.name}-{archive.version}",
@@ -246,13 +245,13 @@ def host_files(view: HostView, addons: Mapping[str, str]) -> tuple[File, ...]:
     )
 
 
-def reachable(view: HostView, arch: Arch) -> str:
+def reachable(view: HostView) -> str:
     """Step 1: wait for SSH, then find everything that would fail later."""
     return program(
         "reachable",
         (
             call("cluster", view.config.name),
-            call("architecture", arch),
+            call("architecture", view.config.architecture),
             *(call("needs_command", command) for command in COMMANDS),
             *(call("needs_mebibytes", path, str(size)) for path, size in ROOM_MEBIBYTES.items()),
             *(call("needs_free_port", str(port)) for port in PORTS[view.spec.role]),

@@ -8,11 +8,15 @@ import os
 import signal
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from .protocol import Plugin
-from .server import start
+from airgap.plugins.server import start
+
+if TYPE_CHECKING:
+    from airgap.plugins.protocol import Plugin
 
 _PLUGINS = ("command", "tls")
+
 
 async def _serve(plugin: Plugin, engine_address: str | None) -> None:
     server, port = await start(plugin, engine_address)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import grpc
 from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc
 
-from .values import Properties
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from airgap.plugins.values import Properties
 
 
 class PluginError(Exception):
@@ -74,14 +76,14 @@ class Stop:
         """Return at that moment."""
         try:
             await asyncio.wait_for(self._cancelled.wait(), self._remaining())
-        except asyncio.TimeoutError:
+        except TimeoutError:
             return
 
     async def sleep(self, seconds: float) -> None:
         """Wait, or fail at that moment."""
         try:
             await asyncio.wait_for(self.wait(), seconds)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             return
         self._fail()
 
@@ -193,7 +195,7 @@ class ResourceType(ABC):
         """Return the current state. Most of these resources cannot drift."""
         return call.state
 
-    async def delete(self, call: Call) -> None:  # noqa: B027 - most have nothing to delete
+    async def delete(self, call: Call) -> None:
         """Remove the resource."""
 
 

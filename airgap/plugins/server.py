@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import grpc
 from pulumi.runtime.proto import engine_pb2_grpc, provider_pb2_grpc
 
-from .protocol import Plugin
-from .servicer import Servicer
+from airgap.plugins.servicer import Servicer
+
+if TYPE_CHECKING:
+    from airgap.plugins.protocol import Plugin
 
 # The engine's own limit; gRPC's default of 4 MB is too little for a large output.
 _MAX_MESSAGE_BYTES = 400 * 1024 * 1024
@@ -18,10 +22,11 @@ _OPTIONS = [
 
 async def start(plugin: Plugin, engine_address: str | None) -> tuple[grpc.aio.Server, int]:
     """Serve the plugin on a free port of this machine, and return the port."""
-    engine = None
+    engine: engine_pb2_grpc.EngineAsyncStub | None = None
     if engine_address:
         channel = grpc.aio.insecure_channel(engine_address, options=_OPTIONS)
-        engine = engine_pb2_grpc.EngineStub(channel)
+        # The generated types know only the blocking stub's constructor.
+        engine = engine_pb2_grpc.EngineStub(channel)  # type: ignore[assignment]
     server = grpc.aio.server(options=_OPTIONS)
     provider_pb2_grpc.add_ResourceProviderServicer_to_server(Servicer(plugin, engine), server)
     port = server.add_insecure_port("127.0.0.1:0")

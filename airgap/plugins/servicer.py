@@ -11,8 +11,17 @@ import grpc
 from google.protobuf import empty_pb2
 from pulumi.runtime.proto import engine_pb2_grpc, plugin_pb2, provider_pb2, provider_pb2_grpc
 
-from .protocol import Call, Diff, Failure, Log, Plugin, PluginError, ResourceType, Stop
-from .values import decode_struct, encode_struct
+from airgap.plugins.protocol import (
+    Call,
+    Diff,
+    Failure,
+    Log,
+    Plugin,
+    PluginError,
+    ResourceType,
+    Stop,
+)
+from airgap.plugins.values import decode_struct, encode_struct
 
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 _Request = TypeVar("_Request")
@@ -55,9 +64,7 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         """Name the version."""
         return plugin_pb2.PluginInfo(version=self._plugin.version)
 
-    async def Attach(
-        self, request: plugin_pb2.PluginAttach, context: Context
-    ) -> empty_pb2.Empty:
+    async def Attach(self, request: plugin_pb2.PluginAttach, context: Context) -> empty_pb2.Empty:
         """Take note of an engine that attaches to a running plugin."""
         return empty_pb2.Empty()
 
@@ -130,9 +137,7 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
             preview=request.preview,
         )
         created = await self._type(request.urn).create(call)
-        return provider_pb2.CreateResponse(
-            id=created.id, properties=encode_struct(created.outputs)
-        )
+        return provider_pb2.CreateResponse(id=created.id, properties=encode_struct(created.outputs))
 
     @_reporting
     async def Read(
@@ -201,7 +206,9 @@ def _failures(failures: Any) -> list[provider_pb2.CheckFailure]:
 def _diff(diff: Diff) -> provider_pb2.DiffResponse:
     answer = provider_pb2.DiffResponse(
         changes=(
-            provider_pb2.DiffResponse.DIFF_SOME if diff.diffs else provider_pb2.DiffResponse.DIFF_NONE
+            provider_pb2.DiffResponse.DIFF_SOME
+            if diff.diffs
+            else provider_pb2.DiffResponse.DIFF_NONE
         ),
         diffs=diff.diffs,
         replaces=diff.replaces,

@@ -6,12 +6,14 @@ outputs, assets and archives. Here those are classes, and everything else is wha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from google.protobuf import struct_pb2
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
 
 _SIGNATURE = "4dabf18193072939515e22adb298388d"
 _SECRET = "1b47061264138c4ac30d75fd1eb44270"

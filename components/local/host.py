@@ -25,12 +25,13 @@ def docker_verb(
     The request is secret as a whole, since it may hold keys; `delete` gets the same request again.
     A changed request runs `create` again in place: the verbs are idempotent.
     """
+    text: Output[str] = Output.secret(Output.json_dumps(request))
     return Command(
         name,
         interpreter=[os.path.relpath(sys.executable), "-m", "components.local.docker"],
         create=create,
         delete=delete,
-        stdin=Output.secret(Output.json_dumps(request)),
+        stdin=text,
         add_previous_output_in_env=False,
         logging=Logging.STDERR,
         opts=ResourceOptions(

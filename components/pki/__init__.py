@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 
 from pulumi import ComponentResource, Input, Output, ResourceOptions
-from pulumi_tls import CertRequest, LocallySignedCert, PrivateKey, SelfSignedCert
+from pulumi_tls import (
+    CertRequest,
+    CertRequestSubjectArgs,
+    LocallySignedCert,
+    PrivateKey,
+    SelfSignedCert,
+    SelfSignedCertSubjectArgs,
+)
 
 from components.pki import kubeconfig
 from components.pki.table import (
@@ -22,15 +29,13 @@ from components.pki.table import (
     SERVICE_ACCOUNT_PUBLIC_KEY,
     Authority,
     Certificate,
+    Names,
     dns_names,
     host_certificates,
     ip_addresses,
 )
 from config import ClusterConfig, Role
 from interface import API_PORT, Host, HostFiles, Machines
-
-KEY = {"algorithm": "ECDSA", "ecdsa_curve": "P256"}
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PkiArgs:
@@ -48,6 +53,14 @@ class Pair:
     certificate: Output[str]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SubjectNames:
+    """The names of one certificate; None where it has none of that kind."""
+
+    dns: Output[list[str]] | None
+    ip: Output[list[str]] | None
+
+
 class ClusterPki(ComponentResource):
     """Three CAs, the service-account key and every leaf of the table. Writes no file itself."""
 
@@ -61,9 +74,7 @@ class ClusterPki(ComponentResource):
         self._name, self._args = name, args
         self._child = ResourceOptions(parent=self)
         self._authorities = {row.name: self._authority(row) for row in AUTHORITIES}
-        self._service_account = PrivateKey(
-            f"{name}-service-account", **KEY, opts=self._protected()
-        )
+        self._service_account = _key(f"{name}-service-account", self._protected())
         self._shared = {row.name: self._leaf(row, None) for row in CERTIFICATES if not row.per_host}
         self.ca = self._authorities["ca"].certificate
         self.admin = self._shared["admin"]
@@ -82,11 +93,11 @@ class ClusterPki(ComponentResource):
         return ResourceOptions(parent=self, protect=self._args.machines.traits.protect)
 
     def _authority(self, row: Authority) -> Pair:
-        key = PrivateKey(f"{self._name}-{row.name}", **KEY, opts=self._protected())
+        key = _key(f"{self._name}-{row.name}", self._protected())
         certificate = SelfSignedCert(
             f"{self._name}-{row.name}",
             private_key_pem=key.private_key_pem,
-            subject={"common_name": row.common_name},
+            subject=SelfSignedCertSubjectArgs(common_name=row.common_name),
             is_ca_certificate=True,
             allowed_uses=["digital_signature", "cert_signing", "crl_signing"],
             validity_period_hours=CA_HOURS,
@@ -97,14 +108,18 @@ class ClusterPki(ComponentResource):
     def _leaf(self, row: Certificate, host: Host | None) -> Pair:
         name = f"{self._name if host is None else host.spec.name}-{row.name}"
         authority = self._authorities[row.authority]
-        key = PrivateKey(name, **KEY, opts=self._child)
+        key = _key(name, self._child)
         host_name = "" if host is None else host.spec.name
-        subject = {"common_name": row.common_name.replace("$host", host_name)}
+        names = self._names(row, host)
         request = CertRequest(
             name,
             private_key_pem=key.private_key_pem,
-            subject=subject | ({"organization": row.organization} if row.organization else {}),
-            **({} if host is None else self._names(row, host)),
+            subject=CertRequestSubjectArgs(
+                common_name=row.common_name.replace("$host", host_name),
+                organization=row.organization,
+            ),
+            dns_names=names.dns,
+            ip_addresses=names.ip,
             opts=self._child,
         )
         certificate = LocallySignedCert(
@@ -119,21 +134,19 @@ class ClusterPki(ComponentResource):
         )
         return Pair(key=key.private_key_pem, certificate=certificate.cert_pem)
 
-    def _names(self, row: Certificate, host: Host) -> dict[str, Input[list[str]]]:
+    def _names(self, row: Certificate, host: Host | None) -> SubjectNames:
+        if host is None or row.names is Names.NONE:
+            return SubjectNames(dns=None, ip=None)
         config, machines = self._args.config, self._args.machines
-        api = Output.all(machines.api_host, machines.operator_api_host)
-        return {
-            "dns_names": api.apply(
-                lambda hosts: dns_names(
-                    row.names, config, host.spec.name, [h for h in hosts if not _is_address(h)]
-                )
+        known = Output.all(host.address, machines.api_host, machines.operator_api_host)
+        return SubjectNames(
+            dns=known.apply(
+                lambda hosts: dns_names(row.names, config, host.spec.name, names_of(hosts[1:]))
             ),
-            "ip_addresses": Output.all(host.address, api).apply(
-                lambda known: ip_addresses(
-                    row.names, config, known[0], [h for h in known[1] if _is_address(h)]
-                )
+            ip=known.apply(
+                lambda hosts: ip_addresses(row.names, config, hosts[0], addresses_of(hosts[1:]))
             ),
-        }
+        )
 
     def _kubeconfig(self, user: str, server: Input[str], pair: Pair) -> Output[str]:
         cluster = self._args.config.name
@@ -188,9 +201,23 @@ class ClusterPki(ComponentResource):
         return files
 
 
+def _key(name: str, opts: ResourceOptions) -> PrivateKey:
+    return PrivateKey(name, algorithm="ECDSA", ecdsa_curve="P256", opts=opts)
+
+
 def _is_address(host: str) -> bool:
     try:
         ip_address(host)
     except ValueError:
         return False
     return True
+
+
+def addresses_of(hosts: Sequence[str]) -> list[str]:
+    """Those of the hosts that are IP addresses: a certificate holds them apart from names."""
+    return [host for host in hosts if _is_address(host)]
+
+
+def names_of(hosts: Sequence[str]) -> list[str]:
+    """Those of the hosts that are DNS names."""
+    return [host for host in hosts if not _is_address(host)]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import grpc
 
-from ..protocol import Plugin
-from .certificates import LocallySignedCert, SelfSignedCert
-from .keys import PrivateKey
-from .requests import CertRequest
+from airgap.plugins.protocol import Plugin
+from airgap.plugins.tls.certificates import LocallySignedCert, SelfSignedCert
+from airgap.plugins.tls.keys import PrivateKey
+from airgap.plugins.tls.requests import CertRequest
 
 PLUGIN = Plugin(
     name="tls",

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 from cryptography import x509
 
-from ..protocol import Call, Diff, Severity
-from ..values import UNKNOWN, Properties, is_unknown
-from .fields import Change, Field, KeyChoice, Kind, read
-from .issue import USES, Certificate, Extras, is_ca, issue, key_identifier
-from .names import alternative_names, requested_names, subject_name
-from .pem import algorithm, load_certificate, load_key, load_request
-from .requests import OWN_KEY, SUBJECT_FIELDS
-from .resource import TlsError, TlsResource
-from .validity import Period, hours, is_due
+from airgap.plugins.protocol import Call, Diff, Severity
+from airgap.plugins.tls.fields import Change, Field, KeyChoice, Kind, read
+from airgap.plugins.tls.issue import USES, Certificate, Extras, is_ca, issue, key_identifier
+from airgap.plugins.tls.names import alternative_names, requested_names, subject_name
+from airgap.plugins.tls.pem import algorithm, load_certificate, load_key, load_request
+from airgap.plugins.tls.requests import OWN_KEY, SUBJECT_FIELDS
+from airgap.plugins.tls.resource import TlsError, TlsResource
+from airgap.plugins.tls.validity import Period, hours, is_due
+from airgap.plugins.values import UNKNOWN, Properties, is_unknown
 
 _READY = "readyForRenewal"
 _EARLY = "earlyRenewalHours"

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from ..protocol import PluginError
-from ..values import UNKNOWN, Properties, Secret, Value, as_secret, plain
+from airgap.plugins.protocol import PluginError
+from airgap.plugins.values import UNKNOWN, Properties, Secret, Value, as_secret, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 
 class Kind(Enum):
@@ -189,7 +191,9 @@ def read(fields: Sequence[Field], inputs: Properties) -> Properties:
     """Return the known inputs in their types, with defaults; what is neither given nor defaulted
     is absent. Secrets stay where they are.
     """
-    values = {field.name: _through(_READERS[field.kind], inputs.get(field.name)) for field in fields}
+    values = {
+        field.name: _through(_READERS[field.kind], inputs.get(field.name)) for field in fields
+    }
     for field in fields:
         if plain(values[field.name]) is None:
             values[field.name] = field.default

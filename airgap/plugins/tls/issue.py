@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,14 +12,17 @@ from cryptography.hazmat.primitives.asymmetric import ed25519
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from cryptography.x509.oid import ExtensionOID
 
-from ..values import Properties
-from .pem import SigningKey
-from .requests import signature_hash
-from .resource import TlsError
-from .validity import Period
+from airgap.plugins.tls.requests import signature_hash
+from airgap.plugins.tls.resource import TlsError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cryptography.hazmat.primitives.asymmetric.types import CertificatePublicKeyTypes
+
+    from airgap.plugins.tls.pem import SigningKey
+    from airgap.plugins.tls.validity import Period
+    from airgap.plugins.values import Properties
 
 _SERIAL_LIMIT = 2**128
 _PKIX = "1.3.6.1.5.5.7.3"
@@ -146,9 +148,7 @@ def _key_usage(bits: int) -> x509.UnrecognizedExtension:
     # Bit 0 is the first, and so the highest, of the first byte.
     reversed_bits = int(f"{bits:0{size * 8}b}"[::-1], 2)
     content = bytes([size * 8 - length]) + reversed_bits.to_bytes(size, "big")
-    return x509.UnrecognizedExtension(
-        ExtensionOID.KEY_USAGE, bytes([0x03, len(content)]) + content
-    )
+    return x509.UnrecognizedExtension(ExtensionOID.KEY_USAGE, bytes([0x03, len(content)]) + content)
 
 
 def key_identifier(key: CertificatePublicKeyTypes) -> bytes:

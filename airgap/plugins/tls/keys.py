@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.hazmat.primitives.serialization import (
@@ -14,11 +14,15 @@ from cryptography.hazmat.primitives.serialization import (
     PublicFormat,
 )
 
-from ..protocol import Call, Diff
-from ..values import Properties
-from .fields import Field, Kind
-from .pem import SigningKey, write_pem
-from .resource import TlsError, TlsResource
+from airgap.plugins.protocol import Call, Diff
+from airgap.plugins.tls.fields import Field, Kind
+from airgap.plugins.tls.pem import SigningKey, write_pem
+from airgap.plugins.tls.resource import TlsError, TlsResource
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from airgap.plugins.values import Properties
 
 _CURVES: Mapping[str, type[ec.EllipticCurve]] = {
     "P224": ec.SECP224R1,

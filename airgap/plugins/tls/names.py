@@ -6,16 +6,20 @@ import ipaddress
 import re
 import string
 import warnings
-from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from cryptography import x509
 from cryptography.x509.name import _ASN1Type  # its only use: which kind of string a name is
 from cryptography.x509.oid import NameOID
 
-from ..values import Properties, Value
-from .fields import STREETS
-from .resource import TlsError
+from airgap.plugins.tls.fields import STREETS
+from airgap.plugins.tls.resource import TlsError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from airgap.plugins.values import Properties, Value
 
 _BEFORE_STREETS: Mapping[str, x509.ObjectIdentifier] = {
     "country": NameOID.COUNTRY_NAME,

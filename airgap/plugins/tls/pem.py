@@ -13,7 +13,7 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-from .resource import TlsError
+from airgap.plugins.tls.resource import TlsError
 
 SigningKey = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey
 
@@ -63,8 +63,10 @@ def load_key(text: str, what: str) -> SigningKey:
         detail = f"failed to decode PEM block: decoded bytes 0, undecoded {len(text.encode())}"
         raise TlsError(summary, detail)
     if block.header not in _KEY_HEADERS:
-        kind = "unsupported PEM preamble/type" if block.header.endswith("KEY") else (
-            "unable to determine parser for PEM preamble"
+        kind = (
+            "unsupported PEM preamble/type"
+            if block.header.endswith("KEY")
+            else ("unable to determine parser for PEM preamble")
         )
         raise TlsError(summary, f"{kind}: {block.header}")
     try:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, TypeAlias
+
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from ..values import Properties
-from .fields import Field, Kind, KeyChoice
-from .keys import digest_id
-from .names import alternative_names, subject_name
-from .pem import SigningKey, algorithm, load_key
-from .resource import TlsResource
+from airgap.plugins.tls.fields import Field, KeyChoice, Kind
+from airgap.plugins.tls.keys import digest_id
+from airgap.plugins.tls.names import alternative_names, subject_name
+from airgap.plugins.tls.pem import SigningKey, algorithm, load_key
+from airgap.plugins.tls.resource import TlsResource
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from airgap.plugins.values import Properties
+
+SignatureHash: TypeAlias = hashes.SHA256 | hashes.SHA384 | hashes.SHA512
+
+_CURVE_HASHES: Mapping[int, SignatureHash] = {384: hashes.SHA384(), 521: hashes.SHA512()}
 
 OWN_KEY = KeyChoice("privateKeyPem")
 SUBJECT_FIELDS = (
@@ -44,10 +54,10 @@ class CertRequest(TlsResource):
         }
 
 
-def signature_hash(key: SigningKey) -> hashes.SHA256 | hashes.SHA384 | hashes.SHA512 | None:
+def signature_hash(key: SigningKey) -> SignatureHash | None:
     """Return the hash that goes with a key."""
     if isinstance(key, ed25519.Ed25519PrivateKey):
         return None
     if isinstance(key, ec.EllipticCurvePrivateKey):
-        return {384: hashes.SHA384(), 521: hashes.SHA512()}.get(key.key_size, hashes.SHA256())
+        return _CURVE_HASHES.get(key.curve.key_size, hashes.SHA256())
     return hashes.SHA256()

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from ..protocol import Call, Checked, Created, Diff, Failure, PluginError, ResourceType, Severity
-from ..values import UNKNOWN, Properties, Value, plain
-from .fields import Change, Field, KeyChoice, problems, read, seal
+from airgap.plugins.protocol import (
+    Call,
+    Checked,
+    Created,
+    Diff,
+    Failure,
+    PluginError,
+    ResourceType,
+    Severity,
+)
+from airgap.plugins.tls.fields import Change, Field, KeyChoice, problems, read, seal
+from airgap.plugins.values import UNKNOWN, Properties, Value, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class TlsError(PluginError):
@@ -31,7 +43,7 @@ class TlsResource(ResourceType):
     def make(self, inputs: Properties) -> tuple[str, Properties]:
         """Return id and computed outputs. Runs in a thread: keys take their time."""
 
-    async def announce(self, call: Call, inputs: Properties) -> None:  # noqa: B027 - most do not
+    async def announce(self, call: Call, inputs: Properties) -> None:
         """Warn about inputs that are allowed but odd."""
 
     def preview(self, inputs: Properties) -> Properties:
@@ -40,7 +52,7 @@ class TlsResource(ResourceType):
 
     async def check(self, call: Call) -> Checked:
         """Validate, and mark secrets. Defaults stay out of the inputs."""
-        given = {name: value for name, value in call.inputs.items() if value is not None}
+        given: Properties = {name: value for name, value in call.inputs.items() if value is not None}
         reasons = list(problems(self.fields, call.name, given))
         if self.key_choice:
             reasons += self.key_choice.problems(given)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime
 
-from ..protocol import PluginError
-from ..values import Properties, Value, plain
-from .resource import TlsError
+from airgap.plugins.protocol import PluginError
+from airgap.plugins.tls.resource import TlsError
+from airgap.plugins.values import Properties, Value, plain
 
 _NANOSECONDS = 1_000_000_000
 _SECONDS_PER_HOUR = 3600

@@ -35,6 +35,7 @@ HERE = Path(__file__).parent
 REPOSITORY = "kubernetes-anywhere/machine"
 SUITE = "bookworm"
 ENTRYPOINT = "/usr/local/sbin/machine-entrypoint"
+_RELEASES = frozenset({"bullseye", "bookworm", "trixie", "forky", "sid", "stable", "testing"})
 
 
 def sources() -> list[Path]:
@@ -77,13 +78,9 @@ def debian_mirror(apt: Path = Path("/etc/apt")) -> str:
     for path in [apt / "sources.list", *sorted(apt.glob("sources.list.d/*"))]:
         if path.suffix in (".list", ".sources") and path.is_file():
             for uri, suites in _entries(path):
-                if any(suite.split("-")[0] in _RELEASES for suite in suites if "/" not in suite):
-                    if "security" not in uri:
-                        return uri
-    raise CommandError(f"no Debian package mirror is named in {apt}: add one, or build the Dockerfile")
-
-
-_RELEASES = frozenset({"bullseye", "bookworm", "trixie", "forky", "sid", "stable", "testing"})
+                if not _RELEASES.isdisjoint(suites):  # security and updates have longer names
+                    return uri
+    raise CommandError(f"{apt} names no Debian package mirror: add one, or build the Dockerfile")
 
 
 def _entries(path: Path) -> Iterator[tuple[str, list[str]]]:
@@ -155,7 +152,7 @@ def _make_root(root: Path, downloads: Path, archive: Path) -> None:
             raise CommandError("debootstrap is missing: install it, or build the Dockerfile")
         apt_install("debootstrap")
     mirror = debian_mirror()
-    say(f"machine image: debootstrap of {len(packages())} packages from {mirror}, about 90 s")
+    say(f"machine image: debootstrap of {len(packages())} packages from {mirror}, about a minute")
     downloads.mkdir(exist_ok=True)
     _alone(
         [
@@ -166,7 +163,7 @@ def _make_root(root: Path, downloads: Path, archive: Path) -> None:
     shutil.copytree(HERE / "files", root / "tmp" / "files")
     _alone(["chroot", str(root), "sh", "/tmp/files/setup.sh", "/tmp/files"])
     shutil.rmtree(root / "tmp" / "files")
-    run(["tar", "--create", "--numeric-owner", "--file", str(archive), "--directory", str(root), "."])
+    run(["tar", "--create", "--numeric-owner", f"--file={archive}", f"--directory={root}", "."])
 
 
 def _alone(argv: list[str]) -> None:
@@ -176,12 +173,16 @@ def _alone(argv: list[str]) -> None:
 
 def main() -> int:
     """Entry point: make the image and print its tag."""
-    asked = sys.argv[1:] or [None]
+    ways: dict[str, Way | None] = {
+        "": None,
+        "debootstrap": "debootstrap",
+        "dockerfile": "dockerfile",
+    }
+    asked = " ".join(sys.argv[1:])
     try:
-        if asked[0] not in (None, "debootstrap", "dockerfile"):
-            raise CommandError(f"{asked[0]} is no way to make an image: debootstrap or dockerfile")
-        way: Way | None = {"debootstrap": "debootstrap", "dockerfile": "dockerfile"}.get(asked[0] or "")
-        print(ensure_image(way))
+        if asked not in ways:
+            raise CommandError(f"{asked} is no way to make an image: debootstrap or dockerfile")
+        print(ensure_image(ways[asked]))
     except CommandError as error:
         say(f"machine image: {error}")
         return 1

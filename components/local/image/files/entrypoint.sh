@@ -27,4 +27,9 @@ if [ -n "${MACHINE_GATEWAY:-}" ] && [ -z "$(ip -4 route show default)" ]; then
     ip -4 route add default via "$MACHINE_GATEWAY"
 fi
 
+# systemd would take the identity of the computer, which all machines share.
+if [ ! -s /etc/machine-id ]; then
+    tr -d - </proc/sys/kernel/random/uuid >/etc/machine-id
+fi
+
 exec env -i container=docker PATH="$PATH" /sbin/init

@@ -9,7 +9,7 @@ files=$1
 systemctl mask \
     apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer fstrim.timer \
     console-getty.service getty.target getty-static.service \
-    dev-hugepages.mount dev-mqueue.mount proc-sys-fs-binfmt_misc.automount \
+    dev-hugepages.mount proc-sys-fs-binfmt_misc.automount \
     proc-sys-fs-binfmt_misc.mount sys-fs-fuse-connections.mount sys-kernel-config.mount \
     sys-kernel-debug.mount sys-kernel-tracing.mount \
     systemd-binfmt.service systemd-firstboot.service systemd-journald-audit.socket \

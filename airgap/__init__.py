@@ -1,0 +1,1 @@
+"""What makes the same program work without the internet: engine, plugins, mirror."""

@@ -1,0 +1,301 @@
+"""Builds Go programs from the module proxy, once per version and recipe."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from airgap import paths
+from airgap.progress import BuildError, Note, Step
+
+GO_MINIMUM = (1, 26)
+_TAIL = 25  # lines of a failed build that are shown
+
+# -trimpath: the same binary wherever it is built. -s -w and -dwarf=false: no debug information, a
+# sixth less to compile and half to link. GOGC: the compiler collects less garbage, 5 % faster.
+_FLAGS = ("-mod=mod", "-buildvcs=false", "-trimpath", "-gcflags=all=-dwarf=false")
+_STRIP = "-s -w"
+_GOGC = "400"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Edit:
+    """A change in a source file of a module."""
+
+    file: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Copy:
+    """A module that is built from a changed copy of its source."""
+
+    module: str
+    version: str
+    keep: tuple[str, ...] = ()  # these files and folders only; none: all
+    add: Mapping[str, str] = field(default_factory=dict)  # path: content
+    edits: tuple[Edit, ...] = ()
+    # Run on the folder of the copy; part of the recipe by its name, which ends in a number.
+    prepare: Callable[[Path], None] | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GoBuild:
+    """Programs of one module, and what it takes to build them.
+
+    The module's own go.mod is the base, so that dependencies are those that upstream tested.
+    """
+
+    name: str
+    module: str
+    version: str
+    packages: tuple[str, ...]  # import paths; a program is called as the last part
+    siblings: str = ""  # version for `replace X => ./folder`; empty: drop the replacement
+    requires: Mapping[str, str] = field(default_factory=dict)  # module: at least this version
+    replaces: Mapping[str, str] = field(default_factory=dict)  # module: "module version"
+    copies: tuple[Copy, ...] = ()
+    cgo: bool = False
+    tags: tuple[str, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)  # Go variable: text
+    linker: str = ""
+    headers: tuple[str, ...] = ()  # pkg-config names of C libraries
+    rename: Mapping[str, str] = field(default_factory=dict)  # program as built: as wanted
+    label: str = ""
+
+    def recipe(self) -> str:
+        """A hash that changes with anything that the result depends on, but for Go itself."""
+        facts = dataclasses.asdict(self)
+        text = json.dumps([facts, _FLAGS, _STRIP], sort_keys=True, default=_name_of)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    def folder(self) -> Path:
+        """Where the programs are once built."""
+        return paths.cache() / "bin" / self.name / f"{self.version}-{self.recipe()}"
+
+    def programs(self) -> tuple[str, ...]:
+        """Names of the programs."""
+        built = (program_of(package) for package in self.packages)
+        return tuple(self.rename.get(name, name) for name in built)
+
+    def program(self, name: str) -> Path:
+        """Where one of the programs is."""
+        if name not in self.programs():
+            raise KeyError(name)
+        return self.folder() / name
+
+
+def program_of(package: str) -> str:
+    """The name that `go build` gives the program of a package."""
+    parts = package.rstrip("/").split("/")
+    return parts[-2] if re.fullmatch(r"v[0-9]+", parts[-1]) and len(parts) > 1 else parts[-1]
+
+
+def step(build: GoBuild) -> Step:
+    """The build as a step of a longer work."""
+    return Step(
+        label=f"{build.label or build.name} {build.version}",
+        made=build.folder().exists,
+        make=lambda note: make(build, note),
+    )
+
+
+def make(build: GoBuild, note: Note = lambda _: None) -> Path:
+    """Build unless built; returns the folder of the programs. Raises BuildError."""
+    folder = build.folder()
+    with paths.locked(f"bin-{build.name}"):
+        if folder.exists():
+            return folder
+        check_tools(build)
+        with paths.scratch(build.name) as work:
+            (work / "out").mkdir()
+            _Workspace(build, work, note).build()
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            (work / "out").rename(folder)
+    return folder
+
+
+def check_tools(build: GoBuild) -> None:
+    """Whether Go and, where C is needed, a compiler and headers are there. Raises BuildError."""
+    _check_go()
+    if build.cgo:
+        missing = [] if shutil.which("gcc") else ["gcc", "libc6-dev"]
+        if build.headers:
+            missing += _missing_headers(build.headers)
+        install(missing)
+
+
+def install(packages: list[str]) -> None:
+    """Install Debian packages where that is allowed, else say what to do. Raises BuildError."""
+    if not packages:
+        return
+    names = " ".join(packages)
+    if not shutil.which("apt-get") or os.geteuid() != 0:
+        raise BuildError(f"install these packages first: {names} (apt-get install {names})")
+    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    lock = ("-o", "DPkg::Lock::Timeout=300")
+    with paths.locked("apt"):
+        for command in (
+            ["apt-get", *lock, "update", "--quiet"],
+            ["apt-get", *lock, "install", "--quiet", "--yes", "--no-install-recommends", *packages],
+        ):
+            done = subprocess.run(
+                command, env=environment, capture_output=True, text=True, check=False
+            )
+            if done.returncode:
+                raise BuildError(f"{' '.join(command)}:\n{_tail(done.stdout + done.stderr)}")
+
+
+def _check_go() -> None:
+    wanted = ".".join(map(str, GO_MINIMUM))
+    hint = f"install Go {wanted} or later (https://go.dev/doc/install) and put it on PATH"
+    if not shutil.which("go"):
+        raise BuildError(f"Go is needed to build from source and was not found: {hint}")
+    text = subprocess.run(["go", "version"], capture_output=True, text=True, check=True).stdout
+    found = re.search(r"go([0-9]+)\.([0-9]+)", text)
+    if not found or (int(found[1]), int(found[2])) < GO_MINIMUM:
+        raise BuildError(f"this Go is too old ({text.strip()}): {hint}")
+
+
+def _missing_headers(names: tuple[str, ...]) -> list[str]:
+    if not shutil.which("pkg-config"):
+        return ["pkg-config", *(f"{name}-dev" for name in names)]
+    return [
+        f"{name}-dev"
+        for name in names
+        if subprocess.run(["pkg-config", "--exists", name], check=False).returncode
+    ]
+
+
+def _name_of(value: object) -> str:
+    return getattr(value, "__name__", repr(value))
+
+
+def _tail(text: str) -> str:
+    return "\n".join(text.strip().splitlines()[-_TAIL:])
+
+
+class _Workspace:
+    """A folder with a go.mod of our own, in which one build runs."""
+
+    def __init__(self, build: GoBuild, folder: Path, note: Note) -> None:
+        self._build = build
+        self._folder = folder
+        self._note = note
+        self._log = paths.cache() / "logs" / f"{build.name}-{build.version}.log"
+        self._log.parent.mkdir(parents=True, exist_ok=True)
+        self._log.write_text("")
+        self._environment = os.environ | {
+            "CGO_ENABLED": "1" if build.cgo else "0",
+            "GOFLAGS": "",
+            "GOGC": _GOGC,
+            "GOWORK": "off",
+        }
+
+    def build(self) -> None:
+        """Write go.mod and run the compiler."""
+        self._note("fetching modules")
+        self._write_go_mod()
+        self._note("compiling")
+        build = self._build
+        variables = " ".join(f"-X {name}={value}" for name, value in build.variables.items())
+        flags = [*_FLAGS, f"-ldflags={_STRIP} {variables} {build.linker}".rstrip()]
+        if build.tags:
+            flags.append(f"-tags={','.join(build.tags)}")
+        self._go("build", *flags, "-o", "out/", *build.packages)
+        for old, new in build.rename.items():
+            (self._folder / "out" / old).rename(self._folder / "out" / new)
+
+    def _write_go_mod(self) -> None:
+        build = self._build
+        source = self._download(build.module, build.version)
+        text = own_go_mod((source / "go.mod").read_text(), build.siblings)
+        (self._folder / "go.mod").write_text(text)
+        if (source / "go.sum").exists():
+            shutil.copyfile(source / "go.sum", self._folder / "go.sum")
+        edits = [f"-require={build.module}@{build.version}"]
+        edits += [f"-require={name}@{version}" for name, version in build.requires.items()]
+        for name, target in build.replaces.items():
+            edits.append(f"-replace={name}={target.replace(' ', '@')}")
+        for number, copy in enumerate(build.copies):
+            self._copy(copy, self._folder / f"copy{number}")
+            edits.append(f"-replace={copy.module}=./copy{number}")
+        self._go("mod", "edit", *edits)
+
+    def _copy(self, copy: Copy, target: Path) -> None:
+        source = self._download(copy.module, copy.version)
+        for name in copy.keep or ("",):
+            _copy_writable(source / name, target / name)
+        for name, content in copy.add.items():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            (target / name).write_text(content)
+        for edit in copy.edits:
+            text = (target / edit.file).read_text()
+            if edit.old not in text:
+                raise BuildError(f"{copy.module}@{copy.version}: {edit.file} lacks {edit.old!r}")
+            (target / edit.file).write_text(text.replace(edit.old, edit.new))
+        if copy.prepare:
+            copy.prepare(target)
+
+    def _download(self, module: str, version: str) -> Path:
+        return Path(json.loads(self._go("mod", "download", "-json", f"{module}@{version}"))["Dir"])
+
+    def _go(self, *arguments: str) -> str:
+        with self._log.open("a") as log:
+            done = subprocess.run(
+                ["go", *arguments],
+                cwd=self._folder,
+                env=self._environment,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                check=False,
+            )
+        if done.returncode:
+            what = f"go {arguments[0]} of {self._build.name} {self._build.version} failed"
+            said = _tail(self._log.read_text() + done.stdout)
+            raise BuildError(f"{what}:\n{said}\nthe whole output: {self._log}")
+        return done.stdout
+
+
+def module_source(module: str, version: str) -> Path:
+    """The folder of a module's source in Go's cache, fetched if need be. Raises BuildError."""
+    _check_go()
+    command = ["go", "mod", "download", "-json", f"{module}@{version}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise BuildError(f"{' '.join(command)}:\n{_tail(done.stdout + done.stderr)}")
+    return Path(json.loads(done.stdout)["Dir"])
+
+
+def own_go_mod(text: str, siblings: str) -> str:
+    """A module's go.mod as ours: renamed, replacements by folders of its repository resolved."""
+    lines = []
+    for line in text.splitlines():
+        found = re.match(r"(?:replace\s+)?(\S+)(?:\s+\S+)?\s+=>\s+\.\.?/", line.strip())
+        if line.startswith("module "):
+            lines.append("module build")
+        elif not found:
+            lines.append(line)
+        elif siblings:
+            lines.append(line.split("=>")[0] + f"=> {found[1]} {siblings}")
+    return "\n".join(lines) + "\n"
+
+
+def _copy_writable(source: Path, target: Path) -> None:
+    """Copy a file or folder out of Go's cache, where all is read-only."""
+    if source.is_file():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+        return
+    for found in source.rglob("*"):
+        if found.is_file():
+            _copy_writable(found, target / found.relative_to(source))

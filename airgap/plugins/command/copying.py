@@ -1,0 +1,167 @@
+"""`remote.CopyToRemote`: files, folders and texts to other computers, over SFTP."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import asyncssh
+
+from airgap.plugins.command.changes import diff
+from airgap.plugins.command.connection import connect
+from airgap.plugins.command.lifecycle import new_id
+from airgap.plugins.command.schema import COPY, complete
+from airgap.plugins.protocol import (
+    Call,
+    Checked,
+    Created,
+    Diff,
+    Failure,
+    PluginError,
+    ResourceType,
+    Severity,
+)
+from airgap.plugins.values import UNKNOWN, Asset, Properties, Value, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class CopyToRemote(ResourceType):
+    """A copy. Deleting the resource leaves it there."""
+
+    async def check(self, call: Call) -> Checked:
+        """Validate; whether a local file exists shows when it is copied."""
+        failures = list(COPY.problems(call.inputs))
+        source = plain(call.inputs.get("source"))
+        failures = [failure for failure in failures if failure.property != "source"]
+        return Checked(complete(call.inputs), [*failures, *_source_problems(source)])
+
+    async def diff(self, call: Call) -> Diff:
+        """Compare; sources by content."""
+        return diff(call)
+
+    async def create(self, call: Call) -> Created:
+        """Copy."""
+        if call.preview:
+            return Created("", {**call.inputs, "source": UNKNOWN})
+        await _copy(call)
+        return Created(new_id(), call.inputs)
+
+    async def update(self, call: Call) -> Properties:
+        """Copy again if there is something new, or somewhere new."""
+        same = all(
+            plain(call.inputs.get(name)) == plain(call.state.get(name))
+            for name in ("source", "remotePath")
+        )
+        if not call.preview and not same:
+            await _copy(call)
+        return call.inputs
+
+
+def _source_problems(source: Value) -> Iterator[Failure]:
+    if source is UNKNOWN:
+        return  # the official plugin fails here, and its next version does not
+    if not isinstance(source, Asset):
+        yield Failure("either asset or archive must be set", "asset")
+    elif source.archive and source.path is None:
+        yield Failure("archive must be a path to a file or directory", "archive")
+    elif source.path is None and source.text is None:
+        yield Failure("asset must be a path-based file asset or a text asset", "asset")
+
+
+async def _copy(call: Call) -> None:
+    source = plain(call.inputs["source"])
+    connection = plain(call.inputs["connection"])
+    remote = str(plain(call.inputs["remotePath"]))
+    if not isinstance(source, Asset):
+        raise PluginError("either asset or archive must be set")
+    host = connection.get("host") if isinstance(connection, dict) else ""
+    origin = "text asset" if source.path is None else f"local file {source.path}"
+    await call.log.write(Severity.DEBUG, f"Creating file: {host}:{remote} from {origin}")
+    call.stop.check()
+    async with connect(connection, call.log, call.stop) as ssh:
+        try:
+            async with ssh.start_sftp_client() as sftp:
+                await _Copier(sftp).copy(source, remote)
+        except (asyncssh.SFTPError, asyncssh.ChannelOpenError) as error:
+            raise PluginError(error.reason) from error
+        except OSError as error:
+            raise PluginError(f"{error.filename}: {error.strerror}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Copier:
+    """Copies. Modes are left to the server, as the official plugin does."""
+
+    sftp: asyncssh.SFTPClient
+
+    async def copy(self, source: Asset, remote: str) -> None:
+        """Copy a source to where the rules for its kind say."""
+        if source.path is None:
+            await self._copy_text(source.text or "", remote)
+        elif Path(source.path).is_dir():
+            await self._copy_folder(source.path, remote)
+        else:
+            await self._copy_file(source.path, remote)
+
+    async def _copy_text(self, text: str, remote: str) -> None:
+        if await self.sftp.isdir(remote):
+            raise PluginError(
+                f"remotePath {remote} is a directory; when using a text asset, remotePath must be "
+                "a file path"
+            )
+        await self._make_parent(remote)
+        await self._write(text.encode(), remote, "failed to write text content to")
+
+    async def _copy_file(self, path: str, remote: str) -> None:
+        if await self.sftp.isdir(remote):
+            remote = posixpath.join(remote, Path(path).name)
+        else:
+            await self._make_parent(remote)
+        content = Path(path).read_bytes()
+        await self._write(content, remote, f"failed to copy file {path} to remote path")
+
+    async def _copy_folder(self, path: str, remote: str) -> None:
+        await self._make_folder(remote)
+        if not path.endswith("/"):
+            remote = posixpath.join(remote, Path(path).name)
+            await self._make_folder(remote)
+        await self._copy_members(Path(path), remote)
+
+    async def _copy_members(self, folder: Path, remote: str) -> None:
+        for member in sorted(folder.iterdir()):
+            place = posixpath.join(remote, member.name)
+            if member.is_dir() and not member.is_symlink():
+                await self._make_folder(place)
+                await self._copy_members(member, place)
+            else:
+                content = member.read_bytes()
+                await self._write(content, place, f"failed to copy file {member} to remote path")
+
+    async def _make_parent(self, remote: str) -> None:
+        parent = posixpath.dirname(remote)
+        if parent:
+            await self._make_folder(parent)
+
+    async def _make_folder(self, remote: str) -> None:
+        if await self.sftp.isdir(remote):
+            return
+        if await self.sftp.exists(remote):
+            raise PluginError(
+                f"failed to create remote directory {remote}: exists but is not a directory"
+            )
+        try:
+            await self.sftp.makedirs(remote, exist_ok=True)
+        except asyncssh.SFTPError as error:
+            text = f"failed to create remote directory {remote}: {error.reason}"
+            raise PluginError(text) from error
+
+    async def _write(self, content: bytes, remote: str, failure: str) -> None:
+        try:
+            async with self.sftp.open(remote, "wb") as file:
+                await file.write(content)
+        except asyncssh.SFTPError as error:
+            raise PluginError(f"{failure} {remote}: {error.reason}") from error

@@ -1,0 +1,1 @@
+"""Networks, machines, load balancer and mirror as Docker objects: plain Python over the docker CLI."""

@@ -1,0 +1,82 @@
+"""Machines: system containers that run systemd and answer SSH."""
+
+from __future__ import annotations
+
+import socket
+
+from components.local.containers.containers import Spec, ensure, wait_for
+from components.local.containers.engine import docker, put_files
+from components.local.containers.networks import NetworkState
+from components.local.containers.privileges import machine_options
+from components.local.containers.requests import MachineRequest
+from components.local.containers.resolvers import machine_name_servers
+
+SSH_PORT = 22
+HOST_KEY = "/etc/ssh/ssh_host_ed25519_key"
+
+
+def create_machine(request: MachineRequest) -> dict[str, object]:
+    """Make the machine and wait until its sshd answers."""
+    files = key_files(request)
+    place = ensure(
+        Spec(
+            request=request,
+            role="machine",
+            port=SSH_PORT,
+            files=files,
+            volume_path="/var",  # overlay on overlay does not work, so containerd needs another disk
+            options=lambda network: options(request, network),
+        )
+    )
+    if place.found:
+        _update(request)
+    wait_for(place, _is_ssh)
+    return {
+        "name": place.name,
+        "address": place.address,
+        "sshHost": place.host,
+        "sshPort": place.port,
+    }
+
+
+def key_files(request: MachineRequest) -> dict[str, tuple[int, str]]:
+    """What lets us in, and what the machine is known by."""
+    return {
+        "/root/.ssh/authorized_keys": (0o600, _line(request.authorized_key)),
+        HOST_KEY: (0o600, _line(request.host_key_private)),
+        f"{HOST_KEY}.pub": (0o644, _line(request.host_key_public)),
+    }
+
+
+def _line(text: str) -> str:
+    return f"{text.strip()}\n"
+
+
+def options(request: MachineRequest, network: NetworkState) -> list[str]:
+    """What only machines get."""
+    servers = machine_name_servers(network, request.image)
+    return [
+        *machine_options(),
+        *("--stop-signal", "SIGRTMIN+3"),  # systemd's way to be told to power off
+        *("--env", f"MACHINE_NAMESERVERS={' '.join(servers)}"),
+        *("--env", f"MACHINE_GATEWAY={network.gateway}"),
+        *limits(request),
+    ]
+
+
+def limits(request: MachineRequest) -> list[str]:
+    """Memory and processors; as much swap as memory would be memory twice."""
+    memory = ["--memory", request.memory, "--memory-swap", request.memory] if request.memory else []
+    return [*memory, *(["--cpus", request.cpus] if request.cpus else [])]
+
+
+def _update(request: MachineRequest) -> None:
+    """Bring a running machine to what is asked now, without restarting it."""
+    put_files(request.name, key_files(request))
+    docker("exec", request.name, "systemctl", "reload-or-restart", "ssh")
+    if limits(request):
+        docker("update", *limits(request), request.name)
+
+
+def _is_ssh(connection: socket.socket) -> bool:
+    return connection.recv(4) == b"SSH-"

@@ -1,0 +1,75 @@
+"""The mirror: a container that serves a folder of this computer to machines without internet."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+from components.local.containers.containers import Spec, ensure, wait_for
+from components.local.containers.engine import LABEL, docker, put_files
+from components.local.containers.requests import MirrorRequest
+from components.local.containers.shell import CommandError
+
+MIRROR_PORT = 5000
+CONFIG = "/etc/kubernetes-anywhere/nginx.conf"
+DIRECTORY = f"{LABEL}.directory"
+
+# The workers are root, in a container with few capabilities, since the folder may be its owner's alone.
+_CONFIG = f"""\
+user root;
+worker_processes 2;
+pid /run/nginx.pid;
+error_log /dev/stderr warn;
+
+events {{
+    worker_connections 1024;
+}}
+
+http {{
+    access_log off;
+    sendfile on;
+    tcp_nopush on;
+    default_type application/octet-stream;
+
+    server {{
+        listen {MIRROR_PORT};
+        root /srv/mirror;
+        autoindex on;
+    }}
+}}
+"""
+
+
+def create_mirror(request: MirrorRequest) -> dict[str, object]:
+    """Serve the folder at port 5000; a changed configuration is read without a restart."""
+    folder = Path(request.directory).resolve()
+    if not folder.is_dir():
+        raise CommandError(f"the mirror's folder {folder} is not there")
+    files = {CONFIG: (0o644, request.nginx_conf or _CONFIG)}
+    place = ensure(
+        Spec(
+            request=request,
+            role="mirror",
+            port=MIRROR_PORT,
+            files=files,
+            labels={DIRECTORY: str(folder)},
+            options=lambda network: (
+                *("--mount", f"type=bind,source={folder},target=/srv/mirror,readonly"),
+                *("--entrypoint", "nginx"),
+            ),
+            command=("-c", CONFIG, "-g", "daemon off;"),
+        )
+    )
+    if place.found:
+        put_files(request.name, files)
+        docker("exec", request.name, "sh", "-c", 'nginx -t -q -c "$0" && kill -HUP 1', CONFIG)
+    wait_for(place, _connected)
+    return {
+        "name": place.name,
+        "address": place.address,
+        "url": f"http://{place.address}:{MIRROR_PORT}",
+    }
+
+
+def _connected(connection: socket.socket) -> bool:
+    return True

@@ -1,0 +1,139 @@
+"""The forms that texts and numbers of the cluster config have: rules for us, words for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+from re import fullmatch
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import AfterValidator, Field
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from versions import RELEASES
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+
+MASTER_COUNTS = (1, 3, 5, 7)
+REFUSED = "refused"  # the type of the errors that carry their own words
+
+
+def _refusal(message: str, remedy: str) -> PydanticCustomError:
+    """What is wrong and, apart from it, what to write instead: `validation` prints both."""
+    return PydanticCustomError(
+        REFUSED, "{message}; {remedy}", {"message": message, "remedy": remedy}
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The form of a text: a pattern for editors, words for people."""
+
+    pattern: str
+    limit: int
+    words: str
+    example: str
+
+    def check(self, text: str) -> str:
+        """Refuse what does not have this form."""
+        if len(text) > self.limit:
+            raise _refusal(
+                f"has {len(text)} characters", f"write at most {self.limit}: {self.words}"
+            )
+        if not fullmatch(self.pattern, text):
+            raise _refusal(f"is not made of {self.words}", f"write one like {self.example}")
+        return text
+
+    def __get_pydantic_core_schema__(
+        self, source: type[object], handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self.check, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return {**handler(schema), "pattern": f"^{self.pattern}$", "maxLength": self.limit}
+
+
+def _known_release(version: str) -> str:
+    if version not in RELEASES:
+        raise _refusal("is not in the version table", f"write {' or '.join(RELEASES)}")
+    return version
+
+
+def _network(cidr: str) -> str:
+    address, slash, _ = cidr.partition("/")
+    try:
+        network = IPv4Network(cidr, strict=False)
+    except ValueError:
+        raise _refusal("is not an IPv4 network", "write one like 10.244.0.0/16") from None
+    if not slash:
+        raise _refusal("has no prefix length", f"write one like {address}/16")
+    # Also catches 10.0.0.0/255.0.0.0, which Python reads and Kubernetes does not.
+    if str(network) != cidr:
+        raise _refusal("is not written as a network's first address", f"write {network}")
+    return cidr
+
+
+def _odd(count: int) -> int:
+    if count % 2 == 0:
+        raise _refusal(
+            "is even, and an even number of etcd members survives no more losses than one fewer",
+            f"write {count - 1} or {count + 1}",
+        )
+    return count
+
+
+_NAME = Form(
+    r"[a-z]([a-z0-9-]*[a-z0-9])?",
+    40,
+    "lower-case letters, digits and dashes, a letter first and no dash last",
+    "kubernetes or big-nodes",
+)
+_LABEL = Form(
+    r"([A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?)?",
+    63,
+    "letters, digits, dashes, dots and underscores, with a letter or digit first and last",
+    "ssd or zone-1",
+)
+# 120: with the longest Service and namespace in front, a name still fits in DNS's 253 characters.
+_DOMAIN = Form(
+    r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*",
+    120,
+    "DNS labels (lower-case letters, digits, dashes) joined by dots",
+    "cluster.local",
+)
+_HOST = Form(
+    r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?",
+    253,
+    "letters, digits, dashes and dots",
+    "logs.example.com or 192.0.2.10",
+)
+
+Version = Annotated[
+    str, AfterValidator(_known_release), Field(json_schema_extra={"enum": [*RELEASES]})
+]
+Cidr = Annotated[
+    str,
+    AfterValidator(_network),
+    Field(json_schema_extra={"pattern": r"^(\d{1,3}\.){3}\d{1,3}/\d{1,2}$"}),
+]
+Label = Annotated[str, _LABEL]
+Name = Annotated[str, _NAME]
+Domain = Annotated[str, _DOMAIN]
+HostAddress = Annotated[str, _HOST]
+MasterCount = Annotated[
+    int,
+    Field(ge=MASTER_COUNTS[0], le=MASTER_COUNTS[-1], json_schema_extra={"enum": [*MASTER_COUNTS]}),
+    AfterValidator(_odd),
+]
+ExtraArgs = Annotated[
+    Mapping[str, str],
+    Field(
+        description="Flags without dashes and their values, added to (or in place of) ours; "
+        "checked against the flags that this version knows.",
+        examples=[{"v": "4"}],
+    ),
+]

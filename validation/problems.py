@@ -1,0 +1,116 @@
+"""What can be wrong with a cluster config, as a person reads it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pulumi import RunError
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+
+Loc = tuple[str | int, ...]
+
+SHOWN = 70  # characters of a value
+_PLAIN = re.compile(r"[A-Za-z0-9_-]+")
+# The config has no secrets, but a key that we do not know might be meant to hold one.
+_SECRET = re.compile(r"passw|secret|token|credential|private|apikey", re.IGNORECASE)
+
+
+def render(loc: Loc) -> str:
+    """The path as a user writes it: `pools[1].labels["example.com/disk"]`."""
+    path = ""
+    for part in loc:
+        if isinstance(part, int):
+            path += f"[{part}]"
+        elif _PLAIN.fullmatch(part):
+            path += f".{part}" if path else part
+        else:
+            path += f"[{json.dumps(part)}]"
+    return path
+
+
+def _without_secrets(value: JsonValue, key: str) -> JsonValue:
+    if _SECRET.search(key):
+        return "(hidden)"
+    if isinstance(value, dict):
+        return {name: _without_secrets(item, name) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_without_secrets(item, "") for item in value]
+    return value
+
+
+def show(value: JsonValue, path: str = "") -> str:
+    """The value on one line, cut to size, with nothing in it that looks like a secret."""
+    safe = _without_secrets(value, path)
+    text = safe if isinstance(safe, str) and safe.strip() else json.dumps(safe, ensure_ascii=False)
+    text = json.dumps(text)[1:-1] if not text.isprintable() else text
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong: where, what stands there, why it is wrong, what to write instead."""
+
+    path: str
+    value: JsonValue  # None: nothing stands there
+    message: str
+    remedy: str
+
+    def __str__(self) -> str:
+        found = "(not set)" if self.value is None else show(self.value, self.path)
+        return f"{self.path}: {found}\n    {self.message}\n    {self.remedy}"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A problem that a check across keys found, and every key that its verdict rests on."""
+
+    at: Loc
+    value: JsonValue
+    message: str
+    remedy: str
+    rests_on: tuple[Loc, ...] = ()
+
+    def is_about(self, loc: Loc) -> bool:
+        """Whether the verdict rests on the key at `loc`, on part of it or on what holds it."""
+        return any(
+            key[: len(loc)] == loc or loc[: len(key)] == key for key in (self.at, *self.rests_on)
+        )
+
+    @property
+    def problem(self) -> Problem:
+        """The part for the reader."""
+        return Problem(render(self.at), self.value, self.message, self.remedy)
+
+
+class ConfigError(RunError):
+    """The cluster config is wrong: every problem at once.
+
+    A `RunError`, since Pulumi prints nothing but the message of one: no traceback.
+    """
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        blocks = "\n\n".join(str(problem) for problem in problems)
+        super().__init__(f"the cluster config has {count}:\n\n{blocks}\n")
+
+
+def nearest(word: str, known: Sequence[str]) -> str | None:
+    """The known word that `word` was most likely meant to be."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only needed once something is wrong
+
+    lower = {name.lower().replace("-", "").replace("_", ""): name for name in known}
+    plain = word.lower().replace("-", "").replace("_", "")
+    found = get_close_matches(plain, lower, n=1, cutoff=0.6)
+    return lower[found[0]] if found else None
+
+
+def listing(words: Sequence[str], last: str = "or") -> str:
+    """`a, b or c`."""
+    return f" {last} ".join(filter(None, (", ".join(words[:-1]), words[-1])))
