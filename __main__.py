@@ -9,14 +9,52 @@ import pulumi
 
 from addons import AddonContext, deliver
 from addons.deploy import Addons, AddonsArgs
-from bootstrap import Bootstrap, BootstrapArgs, Ready
+from bootstrap import Bootstrap, BootstrapArgs, Gates
 from catalogue import read_catalogue
 from components import provision
 from components.pki import ClusterPki, PkiArgs
 from validation import load
 
 config = load()
-catalogue = read_catalogue(config.mirror)
+mirror = read_catalogue(config.mirror.directory) if config.mirror else None
 
 machines = provision(config)
 pki = ClusterPki(config.name, PkiArgs(config=config, machines=machines))
+
+context = AddonContext(config=config, traits=machines.traits, images=config.release.images)
+delivery = deliver(context, mirror.unavailable if mirror else {})
+
+bootstrap = Bootstrap(
+    config.name,
+    BootstrapArgs(
+        config=config,
+        machines=machines,
+        keys=pki.files,
+        addons=delivery.files,
+        archive_sums=mirror.archives if mirror else {},
+    ),
+)
+gates = Gates(config.name, config, machines, pki.client)
+api_ready = gates.api(after=[bootstrap])
+addons = Addons(
+    config.name,
+    AddonsArgs(
+        delivery=delivery,
+        kubeconfig=pki.kubeconfig,
+        cluster_identifier=config.name,
+        after=[api_ready],
+        deleted_with=machines.lifetime,
+    ),
+)
+ready = gates.cluster(after=[api_ready, addons])
+
+pulumi.export("kubeconfig", pki.kubeconfig)
+pulumi.export("apiEndpoint", pki.client.server)
+pulumi.export(
+    "nodes",
+    [
+        {"name": host.spec.name, "role": host.spec.role, "address": host.address}
+        for host in machines.hosts
+    ],
+)
+pulumi.export("health", ready.stdout)

@@ -3,8 +3,6 @@
 `python -m airgap mirror` writes it as `catalog.json` into the mirror's directory.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

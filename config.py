@@ -10,14 +10,12 @@ value is plain.
     python -m config show [FILE]   the effective config of a stack file, every default filled in
 """
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import cached_property
-from ipaddress import IPv4Network
-from typing import TYPE_CHECKING, Literal
+from ipaddress import IPv4Address, IPv4Network
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from pydantic.alias_generators import to_camel
@@ -25,10 +23,6 @@ from pydantic.alias_generators import to_camel
 from forms import Cidr, Domain, ExtraArgs, HostAddress, Label, MasterCount, Name, Version
 from versions import DEFAULT_RELEASE, RELEASES, Arch, Release
 
-if TYPE_CHECKING:
-    from ipaddress import IPv4Address
-
-PLATFORMS = ("local",)
 HOST_NAME_LIMIT = 63  # a node's name is a DNS label: RFC 1123, section 2.1
 
 
@@ -69,8 +63,7 @@ class Kubelet(Model):
     extra_args: ExtraArgs = Field(default_factory=dict)
     config: Mapping[str, JsonValue] = Field(
         default_factory=dict,
-        description="Fields of KubeletConfiguration (kubelet.config.k8s.io/v1beta1), merged over "
-        "ours; checked against the fields that this version knows.",
+        description="Fields of KubeletConfiguration, merged over ours, checked as flags are.",
         examples=[{"maxPods": 50}],
     )
 
@@ -83,8 +76,7 @@ class Masters(Model):
         description="How many masters: an odd number, since each runs an etcd member.",
     )
     kubelet: Kubelet = Field(
-        default_factory=Kubelet,
-        description="For masters only: wins over the top-level `kubelet`, key by key.",
+        default_factory=Kubelet, description="Over `kubelet`, for masters only."
     )
 
 
@@ -106,8 +98,7 @@ class Pool(Model):
         examples=[[{"key": "example.com/gpu", "effect": "NoSchedule"}]],
     )
     kubelet: Kubelet = Field(
-        default_factory=Kubelet,
-        description="For this pool only: wins over the top-level `kubelet`, key by key.",
+        default_factory=Kubelet, description="Over `kubelet`, for this pool only."
     )
 
 
@@ -126,9 +117,7 @@ class Network(Model):
         le=28,
         description="Prefix length of the piece of `podCidr` that each host gets.",
     )
-    cluster_domain: Domain = Field(
-        default="cluster.local", description="DNS zone of Services."
-    )
+    cluster_domain: Domain = Field(default="cluster.local", description="DNS zone of Services.")
     plugin: Literal["flannel", "none"] = Field(
         default="flannel",
         description="The pod network; `none` leaves it to you (nodes stay NotReady until then).",
@@ -175,12 +164,11 @@ class Addons(Model):
         description="heapster was retired in 2018; `kubectl top` needs metrics-server.",
     )
     logging: Logging = Field(
-        default_factory=Logging, description="What collects the containers' logs."
+        default_factory=Logging, description="Who collects the containers' logs."
     )
     delivery: Literal["pulumi", "addon-manager"] = Field(
         default="pulumi",
-        description="Who owns the objects: this program, or the addon-manager on the masters, "
-        "which also heals them.",
+        description="Who owns them: this program, or the masters' addon-manager, which heals them.",
     )
 
 
@@ -221,24 +209,20 @@ class ClusterConfig(Model):
         default_factory=Network, description="Addresses, and who moves packets between pods."
     )
     addons: Addons = Field(
-        default_factory=Addons, description="What runs in the cluster from the start."
+        default_factory=Addons, description="What runs from the start, and who keeps it there."
     )
     mirror: Mirror | None = Field(
         default=None,
         description="Unset: the one that the environment variable KUBERNETES_ANYWHERE_MIRROR "
         "names, else official registries and download sites; null: those in any case.",
     )
-    kubelet: Kubelet = Field(default_factory=Kubelet, description="Every kubelet's settings.")
-    apiserver: Component = Field(
-        default_factory=Component, description="kube-apiserver's settings."
-    )
+    kubelet: Kubelet = Field(default_factory=Kubelet, description="Every kubelet.")
+    apiserver: Component = Field(default_factory=Component, description="Every API server.")
     controller_manager: Component = Field(
-        default_factory=Component, description="kube-controller-manager's settings."
+        default_factory=Component, description="Every controller manager."
     )
-    scheduler: Component = Field(
-        default_factory=Component, description="kube-scheduler's settings."
-    )
-    etcd: Component = Field(default_factory=Component, description="etcd's settings.")
+    scheduler: Component = Field(default_factory=Component, description="Every scheduler.")
+    etcd: Component = Field(default_factory=Component, description="Every etcd member.")
 
     @cached_property
     def release(self) -> Release:
@@ -262,7 +246,7 @@ class ClusterConfig(Model):
         return IPv4Network(self.network.service_cidr)[10]
 
     @cached_property
-    def hosts(self) -> tuple[HostSpec, ...]:
+    def hosts(self) -> "tuple[HostSpec, ...]":
         """Every host that the config asks for, masters first, with names that never shift."""
         masters = (
             HostSpec(

@@ -1,20 +1,15 @@
 """The forms that texts and numbers of the cluster config have: rules for us, words for people."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 from re import fullmatch
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from versions import RELEASES
-
-if TYPE_CHECKING:
-    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 
 MASTER_COUNTS = (1, 3, 5, 7)
 REFUSED = "refused"  # the type of the errors that carry their own words

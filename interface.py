@@ -64,3 +64,14 @@ class Machines:
     operator_api_port: Input[int]
     mirror_url: Output[str] | None  # http://..., where hosts get images and archives; None: upstream
     traits: Traits
+    lifetime: Resource | None = None  # what the cluster dies with as a whole; None: nothing of ours
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ApiClient:
+    """How this computer talks to the API: the operator's certificate, and where the endpoint is."""
+
+    server: Output[str]
+    ca: Output[str]
+    certificate: Output[str]
+    key: Output[str]

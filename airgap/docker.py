@@ -13,7 +13,15 @@ import sys
 import time
 from pathlib import Path
 
-from components.local.containers.shell import CommandError, apt_install, can_apt, is_root, run, say, state_folder
+from components.local.containers.shell import (
+    CommandError,
+    apt_install,
+    can_apt,
+    is_root,
+    run,
+    say,
+    state_folder,
+)
 
 START_LIMIT = 60.0  # seconds until the engine must answer; an idle machine needs about two
 INOTIFY = {"max_user_instances": 8192, "max_user_watches": 1_048_576}
@@ -55,9 +63,10 @@ def raise_inotify_limits(folder: Path = Path("/proc/sys/fs/inotify")) -> list[st
 def _version() -> str | None:
     """The engine's version, if one answers."""
     try:
-        return run(["docker", "version", "--format", "{{.Server.Version}}"], timeout=20).strip() or None
+        found = run(["docker", "version", "--format", "{{.Server.Version}}"], timeout=20)
     except CommandError:
         return None
+    return found.strip() or None
 
 
 def _dockerd() -> str | None:
@@ -67,11 +76,11 @@ def _dockerd() -> str | None:
 
 def _install() -> None:
     if sys.platform != "linux":
-        raise CommandError("no Docker engine answers: install and start Docker Desktop, then try again")
+        raise CommandError("no Docker engine answers: install and start Docker Desktop first")
     if not can_apt():
         raise CommandError(
-            "no Docker engine answers, and only root on Debian or Ubuntu can install one here: install "
-            "Docker by your distribution's way, start it and let this user reach its socket"
+            "no Docker engine answers, and only root on Debian or Ubuntu can install one here: "
+            "install Docker by your distribution's way, start it and let this user reach its socket"
         )
     say("docker: installing the package docker.io")
     apt_install("docker.io")
@@ -80,11 +89,13 @@ def _install() -> None:
 def _start() -> str:
     if not is_root():
         raise CommandError(
-            "the Docker engine does not answer this user: start it (`sudo systemctl start docker`) and "
-            "let this user reach its socket (group docker), or run this as root"
+            "the Docker engine does not answer this user: start it (`sudo systemctl start docker`) "
+            "and let this user reach its socket (group docker), or run this as root"
         )
     if os.environ.get("DOCKER_HOST"):
-        raise CommandError("no Docker engine answers at DOCKER_HOST: start it there, or unset DOCKER_HOST")
+        raise CommandError(
+            "no Docker engine answers at DOCKER_HOST: start it there, or unset DOCKER_HOST"
+        )
     if Path("/run/systemd/system").is_dir():
         run(["systemctl", "enable", "--now", "docker"])
         _wait(None, "`journalctl -u docker` tells more")
@@ -125,7 +136,7 @@ def _wait(process: subprocess.Popen[bytes] | None, hint: str, log: Path | None =
 def main() -> int:
     """Entry point: say what was found and done."""
     try:
-        print(f"docker: {ensure_engine()}")
+        sys.stdout.write(f"docker: {ensure_engine()}\n")
     except CommandError as error:
         say(f"docker: {error}")
         return 1

@@ -15,9 +15,7 @@ from pathlib import Path
 
 from airgap import paths
 from airgap.progress import BuildError, Note, Step
-
-GO_MINIMUM = (1, 26)
-_TAIL = 25  # lines of a failed build that are shown
+from airgap.tools import check_c, check_go, tail
 
 # -trimpath: the same binary wherever it is built. -s -w and -dwarf=false: no debug information, a
 # sixth less to compile and half to link. GOGC: the compiler collects less garbage, 5 % faster.
@@ -62,6 +60,9 @@ class GoBuild:
     siblings: str = ""  # version for `replace X => ./folder`; empty: drop the replacement
     requires: Mapping[str, str] = field(default_factory=dict)  # module: at least this version
     replaces: Mapping[str, str] = field(default_factory=dict)  # module: "module version"
+    # Another module, as "module version": what both need is taken at its version, so that the
+    # compiler does it once. Tried for each build that says so.
+    align: str = ""
     copies: tuple[Copy, ...] = ()
     cgo: bool = False
     tags: tuple[str, ...] = ()
@@ -108,79 +109,24 @@ def step(build: GoBuild) -> Step:
     )
 
 
-def make(build: GoBuild, note: Note = lambda _: None) -> Path:
-    """Build unless built; returns the folder of the programs. Raises BuildError."""
+def make(build: GoBuild, note: Note = lambda _: None) -> None:
+    """Build unless built. Raises BuildError."""
     folder = build.folder()
     with paths.locked(f"bin-{build.name}"):
         if folder.exists():
-            return folder
-        check_tools(build)
+            return
+        check_go()
+        if build.cgo:
+            check_c(build.headers)
         with paths.scratch(build.name) as work:
             (work / "out").mkdir()
             _Workspace(build, work, note).build()
             folder.parent.mkdir(parents=True, exist_ok=True)
             (work / "out").rename(folder)
-    return folder
-
-
-def check_tools(build: GoBuild) -> None:
-    """Whether Go and, where C is needed, a compiler and headers are there. Raises BuildError."""
-    _check_go()
-    if build.cgo:
-        missing = [] if shutil.which("gcc") else ["gcc", "libc6-dev"]
-        if build.headers:
-            missing += _missing_headers(build.headers)
-        install(missing)
-
-
-def install(packages: list[str]) -> None:
-    """Install Debian packages where that is allowed, else say what to do. Raises BuildError."""
-    if not packages:
-        return
-    names = " ".join(packages)
-    if not shutil.which("apt-get") or os.geteuid() != 0:
-        raise BuildError(f"install these packages first: {names} (apt-get install {names})")
-    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-    lock = ("-o", "DPkg::Lock::Timeout=300")
-    with paths.locked("apt"):
-        for command in (
-            ["apt-get", *lock, "update", "--quiet"],
-            ["apt-get", *lock, "install", "--quiet", "--yes", "--no-install-recommends", *packages],
-        ):
-            done = subprocess.run(
-                command, env=environment, capture_output=True, text=True, check=False
-            )
-            if done.returncode:
-                raise BuildError(f"{' '.join(command)}:\n{_tail(done.stdout + done.stderr)}")
-
-
-def _check_go() -> None:
-    wanted = ".".join(map(str, GO_MINIMUM))
-    hint = f"install Go {wanted} or later (https://go.dev/doc/install) and put it on PATH"
-    if not shutil.which("go"):
-        raise BuildError(f"Go is needed to build from source and was not found: {hint}")
-    text = subprocess.run(["go", "version"], capture_output=True, text=True, check=True).stdout
-    found = re.search(r"go([0-9]+)\.([0-9]+)", text)
-    if not found or (int(found[1]), int(found[2])) < GO_MINIMUM:
-        raise BuildError(f"this Go is too old ({text.strip()}): {hint}")
-
-
-def _missing_headers(names: tuple[str, ...]) -> list[str]:
-    if not shutil.which("pkg-config"):
-        return ["pkg-config", *(f"{name}-dev" for name in names)]
-    return [
-        f"{name}-dev"
-        for name in names
-        if subprocess.run(["pkg-config", "--exists", name], check=False).returncode
-    ]
 
 
 def _name_of(value: object) -> str:
     return getattr(value, "__name__", repr(value))
-
-
-def _tail(text: str) -> str:
-    return "\n".join(text.strip().splitlines()[-_TAIL:])
 
 
 class _Workspace:
@@ -221,7 +167,8 @@ class _Workspace:
         (self._folder / "go.mod").write_text(text)
         if (source / "go.sum").exists():
             shutil.copyfile(source / "go.sum", self._folder / "go.sum")
-        edits = [f"-require={build.module}@{build.version}"]
+        edits = self._alignment()
+        edits += [f"-require={build.module}@{build.version}"]
         edits += [f"-require={name}@{version}" for name, version in build.requires.items()]
         for name, target in build.replaces.items():
             edits.append(f"-replace={name}={target.replace(' ', '@')}")
@@ -229,6 +176,13 @@ class _Workspace:
             self._copy(copy, self._folder / f"copy{number}")
             edits.append(f"-replace={copy.module}=./copy{number}")
         self._go("mod", "edit", *edits)
+
+    def _alignment(self) -> list[str]:
+        if not self._build.align:
+            return []
+        module, version = self._build.align.split()
+        text = (self._download(module, version) / "go.mod").read_text()
+        return [f"-replace={name}={name}@{found}" for name, found in versions_in(text, version)]
 
     def _copy(self, copy: Copy, target: Path) -> None:
         source = self._download(copy.module, copy.version)
@@ -261,18 +215,18 @@ class _Workspace:
             )
         if done.returncode:
             what = f"go {arguments[0]} of {self._build.name} {self._build.version} failed"
-            said = _tail(self._log.read_text() + done.stdout)
+            said = tail(self._log.read_text() + done.stdout)
             raise BuildError(f"{what}:\n{said}\nthe whole output: {self._log}")
         return done.stdout
 
 
 def module_source(module: str, version: str) -> Path:
     """The folder of a module's source in Go's cache, fetched if need be. Raises BuildError."""
-    _check_go()
+    check_go()
     command = ["go", "mod", "download", "-json", f"{module}@{version}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise BuildError(f"{' '.join(command)}:\n{_tail(done.stdout + done.stderr)}")
+        raise BuildError(f"{' '.join(command)}:\n{tail(done.stdout + done.stderr)}")
     return Path(json.loads(done.stdout)["Dir"])
 
 
@@ -288,6 +242,13 @@ def own_go_mod(text: str, siblings: str) -> str:
         elif siblings:
             lines.append(line.split("=>")[0] + f"=> {found[1]} {siblings}")
     return "\n".join(lines) + "\n"
+
+
+def versions_in(text: str, version: str) -> list[tuple[str, str]]:
+    """What Kubernetes' go.mod requires; its own sub-modules are v0.37.2 where it is v1.37.2."""
+    required = re.findall(r"^\t(\S+) (v\S+)", text, re.MULTILINE)
+    own = version.replace("v1.", "v0.", 1)
+    return [(name, own if found == "v0.0.0" else found) for name, found in required]
 
 
 def _copy_writable(source: Path, target: Path) -> None:

@@ -52,6 +52,28 @@ def locked(name: str) -> Iterator[None]:
         yield
 
 
+def place(source: Path, target: Path) -> None:
+    """Give a file a second name, at once; a copy where the file system has no links."""
+    if target.exists() and target.samefile(source):
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        partial.hardlink_to(source)
+    except OSError:
+        shutil.copy2(source, partial)
+    partial.replace(target)
+
+
+def write(target: Path, text: str, mode: int = 0o644) -> None:
+    """Write a small file whole or not at all."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = target.with_name(f".{target.name}.{os.getpid()}")
+    partial.write_text(text)
+    partial.chmod(mode)
+    partial.replace(target)
+
+
 def size(path: Path) -> int:
     """Bytes below a folder, each file counted once however many names it has."""
     seen: dict[tuple[int, int], int] = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -93,9 +92,3 @@ def run(steps: Sequence[Step], *, at_once: int = 2) -> None:
     for future in futures:
         if not future.cancelled():
             future.result()
-
-
-def fail(error: BuildError) -> int:
-    """Print what went wrong; the exit code of a command."""
-    print(f"error: {error}", file=sys.stderr)
-    return 1

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pulumi import ComponentResource, Input, Output, Resource, ResourceOptions
 
 from bootstrap import render
-from bootstrap.remote import operator_step, remote_step
+from bootstrap.remote import OperatorStep, operator_step, remote_step
 from config import ClusterConfig, Role
-from interface import Host, HostFiles, Machines
+from interface import ApiClient, Host, HostFiles, Machines
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,8 +32,6 @@ class BootstrapArgs:
 
 class Bootstrap(ComponentResource):
     """The steps on every host. Complete when each host's kubelet runs with its final files."""
-
-    api: Resource
 
     def __init__(self, name: str, args: BootstrapArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("kubernetes-anywhere:bootstrap:Bootstrap", name, {}, opts)
@@ -77,53 +75,78 @@ class Bootstrap(ComponentResource):
 
 
 def _view(host: Host, args: BootstrapArgs) -> Output[render.HostView]:
-    masters = [other for other in args.machines.hosts if other.spec.role is Role.MASTER]
+    # Nodes do not look at the masters, so that a new master changes nothing on them.
+    masters = [
+        other
+        for other in args.machines.hosts
+        if host.spec.role is Role.MASTER and other.spec.role is Role.MASTER
+    ]
     return Output.all(
-        address=host.address,
-        mirror_url=args.machines.mirror_url,
-        masters=Output.all(*(master.address for master in masters)),
+        host.address, args.machines.mirror_url, *(master.address for master in masters)
     ).apply(
         lambda known: render.HostView(
             config=args.config,
             spec=host.spec,
-            address=known["address"],
-            masters={
-                master.spec.name: address
-                for master, address in zip(masters, known["masters"], strict=True)
-            }
-            if host.spec.role is Role.MASTER
-            else {},
+            address=known[0],
+            mirror_url=known[1],
+            masters=dict(
+                zip((master.spec.name for master in masters), known[2:], strict=True)
+            ),
             traits=args.machines.traits,
-            mirror_url=known["mirror_url"],
             archive_sums=args.archive_sums,
         )
     )
 
 
-class Ready(ComponentResource):
-    """The gates: the API answers through its endpoint; later, every node is Ready and DNS answers."""
-
-    health: Output[str]
+class Gates(ComponentResource):
+    """What must be true before the program goes on: asked through the endpoint, as a client would."""
 
     def __init__(
         self,
         name: str,
-        verb: str,
-        request: Mapping[str, Input[object]],
-        *,
-        after: Sequence[Resource],
-        deleted_with: Resource | None,
+        config: ClusterConfig,
+        machines: Machines,
+        client: ApiClient,
         opts: ResourceOptions | None = None,
     ) -> None:
-        super().__init__("kubernetes-anywhere:bootstrap:Ready", name, {}, opts)
-        step = operator_step(
-            f"{name}-{verb}",
+        super().__init__("kubernetes-anywhere:bootstrap:Gates", name, {}, opts)
+        self._name, self._config, self._machines, self._client = name, config, machines, client
+        self.register_outputs({})
+
+    def api(self, after: Sequence[Resource]) -> OperatorStep:
+        """Opens when the API server says that it is ready."""
+        return self._gate("api", {}, after)
+
+    def cluster(self, after: Sequence[Resource]) -> OperatorStep:
+        """Opens when every node is Ready and DNS is available; its stdout is the health summary."""
+        hosts = self._config.hosts
+        expected: dict[str, Input[object]] = {
+            "nodes": [host.name for host in hosts],
+            "masters": [host.name for host in hosts if host.role is Role.MASTER],
+            "network": self._config.network.plugin != "none",
+            "dns": self._config.addons.dns != "none",
+        }
+        return self._gate("cluster", expected, after)
+
+    def _gate(
+        self, verb: str, expected: Mapping[str, Input[object]], after: Sequence[Resource]
+    ) -> OperatorStep:
+        client = self._client
+        request = Output.json_dumps(
+            {
+                "server": client.server,
+                "ca": client.ca,
+                "certificate": client.certificate,
+                "key": client.key,
+                **expected,
+            }
+        )
+        return operator_step(
+            f"{self._name}-{verb}-ready",
             "bootstrap.ready",
             verb,
-            Output.json_dumps(request),
+            request,
             parent=self,
             after=after,
-            deleted_with=deleted_with,
+            deleted_with=self._machines.lifetime,
         )
-        self.health = step.stdout
-        self.register_outputs({"health": self.health})

@@ -2,7 +2,7 @@
 
 `python -m bootstrap.ready api` waits until the API server is ready; `... cluster` labels the masters
 and waits until every node is Ready and DNS is available. The request comes as JSON on standard
-input: {server, ca, certificate, key, nodes: [name], masters: [name], dns: bool}; the last line printed
+input: {server, ca, certificate, key, nodes: [name], masters: [name], network: bool, dns: bool}; the last line printed
 is the health summary. Talks to the endpoint that the kubeconfig names and to nothing else.
 """
 
@@ -85,17 +85,30 @@ def label_masters(api: Api, masters: list[str]) -> None:
         api.request("PATCH", f"/api/v1/nodes/{name}", {"metadata": {"labels": {CONTROL_PLANE_LABEL: ""}}})
 
 
-def cluster_ready(api: Api, nodes: list[str], masters: list[str], *, dns: bool) -> str:
+def missing(name: str, node: Mapping[str, Any] | None, *, network: bool) -> str | None:
+    """What a node still lacks, in words; without a pod network no node can be Ready."""
+    if node is None:
+        return f"{name}: not registered"
+    ready = condition(node, "Ready")
+    if network and ready.get("status") != "True":
+        return f"{name}: {ready.get('message', 'no status yet')}"
+    return None
+
+
+def cluster_ready(
+    api: Api, nodes: list[str], masters: list[str], *, network: bool, dns: bool
+) -> str:
     """Every expected node is registered and Ready, and the DNS service has a ready server."""
     found = {node["metadata"]["name"]: node for node in api.request("GET", "/api/v1/nodes")["items"]}
-    waiting = [
-        f"{name}: {condition(found[name], 'Ready').get('message', 'no status')}" if name in found else f"{name}: not registered"
-        for name in nodes
-        if condition(found.get(name, {}), "Ready").get("status") != "True"
-    ]
-    if waiting:
-        raise NotYetError("; ".join(waiting))
-    label_masters(api, [name for name in masters if CONTROL_PLANE_LABEL not in found[name]["metadata"]["labels"]])
+    lacking = [missing(name, found.get(name), network=network) for name in nodes]
+    if any(lacking):
+        raise NotYetError("; ".join(reason for reason in lacking if reason))
+    label_masters(
+        api,
+        [name for name in masters if CONTROL_PLANE_LABEL not in found[name]["metadata"]["labels"]],
+    )
+    if not network:
+        return f"{len(nodes)} nodes registered; they become Ready with a pod network of yours"
     summary = f"{len(nodes)} of {len(nodes)} nodes Ready"
     if not dns:
         return summary
@@ -127,7 +140,11 @@ def main() -> int:
         "api": (lambda: api_ready(api), API_LIMIT_SECONDS),
         "cluster": (
             lambda: cluster_ready(
-                api, request["nodes"], request["masters"], dns=request["dns"]
+                api,
+                request["nodes"],
+                request["masters"],
+                network=request["network"],
+                dns=request["dns"],
             ),
             CLUSTER_LIMIT_SECONDS,
         ),

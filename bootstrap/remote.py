@@ -17,12 +17,14 @@ import sys
 from collections.abc import Sequence
 
 from pulumi import CustomTimeouts, Input, Output, Resource, ResourceOptions
-from pulumi_command.local import Command as LocalCommand
+from pulumi_command.local import Command
 from pulumi_command.local import Logging as LocalLogging
 from pulumi_command.remote import Command as RemoteCommand
 from pulumi_command.remote import ConnectionArgs, Logging
 
 from interface import Host
+
+OperatorStep = Command
 
 # sshd may take minutes to come up on a new machine; the time limit below ends the wait, not a count.
 UNLIMITED = -1
@@ -79,9 +81,9 @@ def operator_step(
     parent: Resource,
     after: Sequence[Resource],
     deleted_with: Resource | None,
-) -> LocalCommand:
+) -> OperatorStep:
     """Run a module of this program on this computer, with a secret request on standard input."""
-    return LocalCommand(
+    return Command(
         name,
         # Relative: the state of a stack should not depend on where somebody's clone lies.
         interpreter=[os.path.relpath(sys.executable), "-m", module],

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pulumi
@@ -23,18 +22,28 @@ from validation.components import COMPONENT_CHECKS
 from validation.flags import FLAGS, Tables
 from validation.hosts import HOST_CHECKS
 from validation.networks import NETWORK_CHECKS
-from validation.problems import ConfigError, Finding, Loc, Problem, render
-from validation.translate import problem_of
+from validation.problems import ConfigError, Finding, Loc, Problem
+from validation.translate import meant, problem_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from pydantic import JsonValue
 
-__all__ = ["MIRROR_VARIABLE", "ConfigError", "Problem", "load", "parse", "with_environment"]
+__all__ = [
+    "CLUSTER_KEY",
+    "MIRROR_VARIABLE",
+    "ConfigError",
+    "Problem",
+    "load",
+    "parse",
+    "with_environment",
+]
 
 PROJECT = "kubernetes-anywhere"
 KEY = "cluster"
+CLUSTER_KEY = f"{PROJECT}:{KEY}"  # as a stack file has it
 MIRROR_VARIABLE = "KUBERNETES_ANYWHERE_MIRROR"
 
 CHECKS = (*NETWORK_CHECKS, *HOST_CHECKS, *ADDON_CHECKS)
@@ -69,7 +78,9 @@ def parse(raw: JsonValue, flags: Path = FLAGS) -> ClusterConfig:
     problems, dropped, config = _judge_keys(keys)
     findings = chain(
         chain.from_iterable(check(config) for check in CHECKS),
-        chain.from_iterable(check(config, Tables(flags, config.release)) for check in COMPONENT_CHECKS),
+        chain.from_iterable(
+            check(config, Tables(flags, config.release)) for check in COMPONENT_CHECKS
+        ),
     )
     problems += [finding.problem for finding in _undisturbed(findings, dropped)]
     if problems:
@@ -79,7 +90,7 @@ def parse(raw: JsonValue, flags: Path = FLAGS) -> ClusterConfig:
 
 def _not_an_object(value: JsonValue) -> Problem:
     return Problem(
-        f"{PROJECT}:{KEY}", value, "is not an object", "write keys and values, as docs/config.md has them"
+        CLUSTER_KEY, value, "is no object", "write keys and values, as docs/config.md has them"
     )
 
 
@@ -94,15 +105,19 @@ def _judge_keys(raw: dict[str, JsonValue]) -> tuple[list[Problem], list[Loc], Cl
     rest = json.dumps(raw, default=str)
     while True:
         try:
-            # JSON, since a strict model takes no list for a tuple from Python.
-            return problems, dropped, ClusterConfig.model_validate_json(rest, by_alias=True, by_name=False)
+            # JSON, since from Python a strict model takes no list for a tuple.
+            config = ClusterConfig.model_validate_json(rest, by_alias=True, by_name=False)
         except ValidationError as error:
             errors = error.errors(include_url=False)
+        else:
+            return problems, dropped, config
         # Later rounds only meet what the dropping itself caused, such as a missing name.
         problems = problems or [problem_of(item) for item in errors]
         document = json.loads(rest)
         for item in errors:
-            dropped.append(_drop(document, _droppable(item["type"], item["loc"])))
+            loc = _droppable(item["type"], item["loc"])
+            _drop(document, loc)
+            dropped += _spoilt(item["type"], loc)
         rest = json.dumps(document)
 
 
@@ -110,12 +125,18 @@ def _droppable(kind: str, loc: Loc) -> Loc:
     """The key to take out: of a list never one item, since that would shift the others."""
     if kind == "missing":
         loc = loc[:-1]
-    while loc and isinstance(loc[-1], int):
+    while isinstance(loc[-1], int):
         loc = loc[:-1]
     return loc
 
 
-def _drop(document: dict[str, JsonValue], loc: Loc) -> Loc:
+def _spoilt(kind: str, loc: Loc) -> list[Loc]:
+    """The keys whose values are now unknown: a misspelt key spoils the one that was meant."""
+    intended = meant(loc) if kind == "extra_forbidden" else None
+    return [loc, intended] if intended else [loc]
+
+
+def _drop(document: dict[str, JsonValue], loc: Loc) -> None:
     """Take the key out, unless what holds it has gone already."""
     *path, last = loc
     holder: JsonValue = document
@@ -123,7 +144,6 @@ def _drop(document: dict[str, JsonValue], loc: Loc) -> Loc:
         holder = _child(holder, part)
     if isinstance(holder, dict):
         holder.pop(str(last), None)
-    return loc
 
 
 def _child(holder: JsonValue, part: str | int) -> JsonValue:
@@ -132,6 +152,3 @@ def _child(holder: JsonValue, part: str | int) -> JsonValue:
     if isinstance(holder, list) and isinstance(part, int):
         return holder[part]
     return None
-
-
-_ = render

@@ -68,7 +68,8 @@ def mirror(config: ClusterConfig) -> Iterator[Finding]:
         yield Finding(
             at=at,
             value=directory,
-            message=f"was made for {made_for}, but kubernetesVersion is {config.kubernetes_version}",
+            message=f"was made for {made_for}, but kubernetesVersion is "
+            f"{config.kubernetes_version}",
             remedy=f"write a mirror made for {config.kubernetes_version}, or kubernetesVersion: "
             f"{made_for}",
             rests_on=(("kubernetesVersion",),),

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 _KEY_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
 _KEY_PREFIX = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
 _PREFIX_LIMIT = 253
+_KEY_WORDS = (
+    "up to 63 letters, digits, dashes, dots and underscores, with a letter or digit first and "
+    "last, maybe after PREFIX/"
+)
 
 # k8s.io/kubelet/pkg/apis/well_known_labels.go: all that a kubelet may give itself in Kubernetes'
 # own namespaces; with any other label it exits.
@@ -89,14 +93,12 @@ def key_fault(key: str) -> tuple[str, str] | None:
     prefix, slash, name = key.rpartition("/")
     if not _KEY_NAME.fullmatch(name):
         return (
-            "has a key that Kubernetes does not accept: up to 63 letters, digits, dashes, dots and "
-            "underscores, with a letter or digit first and last, maybe after PREFIX/",
+            f"has a key that Kubernetes does not accept: {_KEY_WORDS}",
             "write a key like disk or example.com/disk",
         )
     if slash and (len(prefix) > _PREFIX_LIMIT or not _KEY_PREFIX.fullmatch(prefix)):
         return (
-            f"has a key whose prefix {prefix} is not a DNS name of lower-case letters, digits, "
-            "dashes and dots",
+            f"has a key whose prefix {prefix} is no DNS name in lower case",
             f"write a key like example.com/{name}",
         )
     return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from ipaddress import IPv4Network
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 from validation.problems import Finding, Loc
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from config import ClusterConfig
 
@@ -104,7 +103,8 @@ def pod_range(config: ClusterConfig) -> Iterator[Finding]:
         yield Finding(
             at=POD_CIDR,
             value=str(pods),
-            message=f"has room for {fit} hosts at network.nodePrefix {piece}, but there are {hosts}",
+            message=f"has room for {fit} hosts at network.nodePrefix {piece}, but there are "
+            f"{hosts}",
             remedy=_bigger_pods(pods, piece, hosts),
             rests_on=(NODE_PREFIX, *HOST_COUNT),
         )
@@ -129,8 +129,7 @@ def service_range(config: ClusterConfig) -> Iterator[Finding]:
             f"write a range of /{SERVICE_PREFIX_MAX} or bigger",
         ),
         services.prefixlen < SERVICE_PREFIX_MIN: (
-            f"is too big: Kubernetes is tested with at most /{SERVICE_PREFIX_MIN}, a million "
-            "addresses",
+            f"is too big: Kubernetes is tested with /{SERVICE_PREFIX_MIN} at most",
             f"write a range of /{SERVICE_PREFIX_MIN} or smaller",
         ),
     }

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from pulumi import RunError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pydantic import JsonValue
 
 Loc = tuple[str | int, ...]
 
+_MISTAKABLE = re.compile(r"\s*|true|false|null|-?\d+(\.\d+)?")
 SHOWN = 70  # characters of a value
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 # The config has no secrets, but a key that we do not know might be meant to hold one.
@@ -44,11 +46,17 @@ def _without_secrets(value: JsonValue, key: str) -> JsonValue:
     return value
 
 
+def _reads_as_text(value: JsonValue) -> TypeGuard[str]:
+    """Whether a person sees without quotes that it is text: `2`, ` ` and `true` do not show it."""
+    if not isinstance(value, str):
+        return False
+    return value.isprintable() and not _MISTAKABLE.fullmatch(value)
+
+
 def show(value: JsonValue, path: str = "") -> str:
     """The value on one line, cut to size, with nothing in it that looks like a secret."""
     safe = _without_secrets(value, path)
-    text = safe if isinstance(safe, str) and safe.strip() else json.dumps(safe, ensure_ascii=False)
-    text = json.dumps(text)[1:-1] if not text.isprintable() else text
+    text = safe if _reads_as_text(safe) else json.dumps(safe, ensure_ascii=False)
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."
 
 

@@ -70,7 +70,7 @@ def _unknown(error: ErrorDetails) -> Words:
     loc = error["loc"]
     known = f"known keys here are {listing(known_keys(loc[:-1]), 'and')}"
     close, place = meant(loc), _elsewhere(str(loc[-1]))
-    if close:
+    if close is not None:
         return "is not a known key", f"write {close[-1]}; {known}"
     if place:
         return "is not a known key here", f"write it as {place}; {known}"
@@ -79,14 +79,14 @@ def _unknown(error: ErrorDetails) -> Words:
 
 def _missing(error: ErrorDetails) -> Words:
     schema = schema_at(error["loc"])
-    example = schema.get("examples", schema.get("enum", [""]))[0]
-    words = schema.get("description", "").rstrip(".")
-    return "is missing", f"add {error['loc'][-1]}: {example} ({words})"
+    examples: list[str] = schema.get("examples") or schema["enum"]
+    words = schema["description"].rstrip(".")
+    return "is missing", f"add {error['loc'][-1]}: {examples[0]} ({words})"
 
 
 def _choice(error: ErrorDetails) -> Words:
     schema = schema_at(error["loc"])
-    choices = [str(choice) for choice in schema.get("enum", [schema.get("const")])]
+    choices = [str(choice) for choice in schema.get("enum") or [schema["const"]]]
     close = nearest(str(error["input"]), choices)
     hint = f" (did you mean {close}?)" if close and len(choices) > 1 else ""
     return "is not one of the choices", f"write {listing(choices)}{hint}"
@@ -130,7 +130,9 @@ def _not_list(error: ErrorDetails) -> Words:
 
 def _not_object(error: ErrorDetails) -> Words:
     keys = known_keys(error["loc"])
-    words = f"keys and values; known keys are {listing(keys, 'and')}" if keys else "names and values"
+    words = (
+        f"keys and values; known keys are {listing(keys, 'and')}" if keys else "names and values"
+    )
     return f"is {_kind(error['input'])}, but must be an object", f"write {words}"
 
 

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import importlib.util
 import os
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-from airgap.plugins.server import start
-
-if TYPE_CHECKING:
-    from airgap.plugins.protocol import Plugin
+from types import ModuleType
 
 _PLUGINS = ("command", "tls")
 
 
-async def _serve(plugin: Plugin, engine_address: str | None) -> None:
-    server, port = await start(plugin, engine_address)
-    print(port, flush=True)
-    await server.wait_for_termination()
+def main(arguments: list[str]) -> int:
+    """Serve the named plugin until the engine ends this process."""
+    if not arguments or arguments[0] not in _PLUGINS:
+        sys.stderr.write(f"usage: python -m airgap.plugins {'|'.join(_PLUGINS)} [ENGINE]\n")
+        return 2
+    _forget_own_path()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    _leave_out_the_sdk()
+    server = importlib.import_module("airgap.plugins.server")
+    plugin = importlib.import_module(f"airgap.plugins.{arguments[0]}").PLUGIN
+    asyncio.run(server.serve(plugin, arguments[1] if len(arguments) > 1 else None))
+    return 0
 
 
 def _forget_own_path() -> None:
@@ -33,17 +37,18 @@ def _forget_own_path() -> None:
         os.environ["PYTHONPATH"] = os.pathsep.join(others)
 
 
-def main(arguments: list[str]) -> int:
-    """Serve the named plugin until the engine ends this process."""
-    if not arguments or arguments[0] not in _PLUGINS:
-        print(f"usage: python -m airgap.plugins {'|'.join(_PLUGINS)} [ENGINE]", file=sys.stderr)
-        return 2
-    _forget_own_path()
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    # Only the plugin that is asked for is imported: start-up is part of every `pulumi up`.
-    plugin: Plugin = importlib.import_module(f".{arguments[0]}", __package__).PLUGIN
-    asyncio.run(_serve(plugin, arguments[1] if len(arguments) > 1 else None))
-    return 0
+def _leave_out_the_sdk() -> None:
+    """Let `pulumi.runtime.proto` be imported without `pulumi` itself.
+
+    Of the SDK only its protocol classes are used; importing all of it would take half of the time
+    that a plugin needs to start, and every `pulumi up` waits for that.
+    """
+    found = importlib.util.find_spec("pulumi")
+    for root in (found.submodule_search_locations or [])[:1] if found else []:
+        for name in ("pulumi", "pulumi.runtime"):
+            module = ModuleType(name)
+            module.__path__ = [str(Path(root, *name.split(".")[1:]))]
+            sys.modules[name] = module
 
 
 if __name__ == "__main__":

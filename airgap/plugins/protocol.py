@@ -6,15 +6,18 @@ import asyncio
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import grpc
 from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Awaitable, Mapping, Sequence
 
     from airgap.plugins.values import Properties
+
+
+_T = TypeVar("_T")
 
 
 class PluginError(Exception):
@@ -79,13 +82,18 @@ class Stop:
         except TimeoutError:
             return
 
-    async def sleep(self, seconds: float) -> None:
-        """Wait, or fail at that moment."""
+    async def within(self, work: Awaitable[_T]) -> _T:
+        """Do some work, or give it up and fail at that moment."""
+        task = asyncio.ensure_future(work)
+        moment = asyncio.ensure_future(self.wait())
         try:
-            await asyncio.wait_for(self.wait(), seconds)
-        except TimeoutError:
-            return
-        self._fail()
+            await asyncio.wait({task, moment}, return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                self._fail()
+            return task.result()
+        finally:
+            task.cancel()
+            moment.cancel()
 
     def check(self) -> None:
         """Fail if the moment has passed."""
@@ -195,7 +203,7 @@ class ResourceType(ABC):
         """Return the current state. Most of these resources cannot drift."""
         return call.state
 
-    async def delete(self, call: Call) -> None:
+    async def delete(self, call: Call) -> None:  # noqa: B027 - most have nothing to delete
         """Remove the resource."""
 
 

@@ -1,4 +1,4 @@
-"""The process side of a plugin: a port for the engine to call, and the engine's log to call back."""
+"""A plugin as a process: a port for the engine to call, and the engine's log to call back."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OPTIONS = [
 
 
 async def start(plugin: Plugin, engine_address: str | None) -> tuple[grpc.aio.Server, int]:
-    """Serve the plugin on a free port of this machine, and return the port."""
+    """Serve the plugin on a free port of this computer, and return the port."""
     engine: engine_pb2_grpc.EngineAsyncStub | None = None
     if engine_address:
         channel = grpc.aio.insecure_channel(engine_address, options=_OPTIONS)
@@ -32,3 +32,10 @@ async def start(plugin: Plugin, engine_address: str | None) -> tuple[grpc.aio.Se
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     return server, port
+
+
+async def serve(plugin: Plugin, engine_address: str | None) -> None:
+    """Serve the plugin, and tell the engine where: by the first line of output."""
+    server, port = await start(plugin, engine_address)
+    print(port, flush=True)
+    await server.wait_for_termination()

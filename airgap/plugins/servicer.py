@@ -1,10 +1,11 @@
 """The gRPC face of a plugin: translates requests and answers, decides nothing."""
+# ruff: noqa: ARG002, N802 - what handlers are called, and with what, is the protocol's
 
 from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, TypeAlias, TypeVar
 
 import grpc
@@ -182,7 +183,7 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         await self._type(request.urn).delete(call)
         return empty_pb2.Empty()
 
-    def _call(self, urn: str, *, timeout: float = 0, **details: Any) -> Call:
+    def _call(self, urn: str, *, timeout: float = 0, **details: Any) -> Call:  # noqa: ANN401 - fields of Call
         log = Log(self._engine, urn)
         return Call(urn=urn, log=log, stop=Stop(self._cancelled, timeout), **details)
 
@@ -196,7 +197,7 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         return found
 
 
-def _failures(failures: Any) -> list[provider_pb2.CheckFailure]:
+def _failures(failures: Iterable[Failure]) -> list[provider_pb2.CheckFailure]:
     return [
         provider_pb2.CheckFailure(property=failure.property, reason=failure.reason)
         for failure in failures

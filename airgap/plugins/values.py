@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 _SIGNATURE = "4dabf18193072939515e22adb298388d"
-_SECRET = "1b47061264138c4ac30d75fd1eb44270"
+_SECRET = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 - a mark, not a secret
 _OUTPUT = "d0e6a833031e9bbcd3f4e8bde6ca49a4"
 _ASSET = "c44067f5952c0a294b673a41bacd8c17"
 _ARCHIVE = "0def7320c3a5731c473e5ecbe6d01bc7"
@@ -68,7 +68,7 @@ class Asset:
 
 
 Value: TypeAlias = (
-    "None | bool | int | float | str | list[Value] | dict[str, Value] | Secret | Unknown | Asset"
+    "bool | int | float | str | list[Value] | dict[str, Value] | Secret | Unknown | Asset | None"
 )
 Properties: TypeAlias = "dict[str, Value]"
 
@@ -126,7 +126,7 @@ def _asset_text(members: Properties) -> str | None:
 
 
 _DECODERS: Mapping[str, Callable[[struct_pb2.Value], Value]] = {
-    "null_value": lambda value: None,
+    "null_value": lambda _: None,
     "bool_value": lambda value: value.bool_value,
     "number_value": lambda value: value.number_value,
     "string_value": _decode_text,
@@ -185,7 +185,7 @@ def _encode_number(value: float) -> struct_pb2.Value:
 
 
 _ENCODERS: Mapping[type, Callable[..., struct_pb2.Value]] = {
-    type(None): lambda value: struct_pb2.Value(null_value=struct_pb2.NULL_VALUE),
+    type(None): lambda _: struct_pb2.Value(null_value=struct_pb2.NULL_VALUE),
     bool: lambda value: struct_pb2.Value(bool_value=value),
     int: _encode_number,
     float: _encode_number,
@@ -193,7 +193,7 @@ _ENCODERS: Mapping[type, Callable[..., struct_pb2.Value]] = {
     list: _encode_list,
     dict: _encode_object,
     Secret: _encode_secret,
-    Unknown: lambda value: struct_pb2.Value(string_value=_UNKNOWN_TEXT),
+    Unknown: lambda _: struct_pb2.Value(string_value=_UNKNOWN_TEXT),
     Asset: _encode_asset,
 }
 

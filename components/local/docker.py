@@ -49,13 +49,13 @@ VERBS: Mapping[str, Verb] = {
 
 def main() -> int:
     """Entry point: run one verb."""
-    name = sys.argv[1] if len(sys.argv) == 2 else ""
+    name = " ".join(sys.argv[1:])
     verb = VERBS.get(name)
     if verb is None:
         say(f"components.local.docker: name one verb of {', '.join(VERBS)}")
         return 2
     try:
-        print(json.dumps(verb(json.load(sys.stdin))))
+        sys.stdout.write(f"{json.dumps(verb(json.load(sys.stdin)))}\n")
     except json.JSONDecodeError as error:
         # Only where: the text may hold keys.
         say(f"{name}: the request on standard input is no JSON (line {error.lineno})")

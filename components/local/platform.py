@@ -51,6 +51,7 @@ class Local(ComponentResource):
             operator_api_port=network.operator_api_port,
             mirror_url=network.mirror_url,
             traits=TRAITS,
+            lifetime=network.network,
         )
         self.register_outputs({})
 

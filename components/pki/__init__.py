@@ -35,7 +35,7 @@ from components.pki.table import (
     ip_addresses,
 )
 from config import ClusterConfig, Role
-from interface import API_PORT, Host, HostFiles, Machines
+from interface import API_PORT, ApiClient, Host, HostFiles, Machines
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PkiArgs:
@@ -65,7 +65,7 @@ class ClusterPki(ComponentResource):
     """Three CAs, the service-account key and every leaf of the table. Writes no file itself."""
 
     ca: Output[str]
-    admin: Pair
+    client: ApiClient
     files: Mapping[str, HostFiles]  # by host name
     kubeconfig: Output[str]  # the operator's, secret
 
@@ -77,14 +77,17 @@ class ClusterPki(ComponentResource):
         self._service_account = _key(f"{name}-service-account", self._protected())
         self._shared = {row.name: self._leaf(row, None) for row in CERTIFICATES if not row.per_host}
         self.ca = self._authorities["ca"].certificate
-        self.admin = self._shared["admin"]
-        self.files = {host.spec.name: self._host_files(host) for host in args.machines.hosts}
-        self.kubeconfig = self._kubeconfig(
-            "kubernetes-admin",
-            Output.format(
+        self.client = ApiClient(
+            server=Output.format(
                 "https://{0}:{1}", args.machines.operator_api_host, args.machines.operator_api_port
             ),
-            self.admin,
+            ca=self.ca,
+            certificate=self._shared["admin"].certificate,
+            key=self._shared["admin"].key,
+        )
+        self.files = {host.spec.name: self._host_files(host) for host in args.machines.hosts}
+        self.kubeconfig = self._kubeconfig(
+            "kubernetes-admin", self.client.server, self._shared["admin"]
         )
         self.register_outputs({})
 

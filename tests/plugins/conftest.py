@@ -3,129 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import socket
 import subprocess
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import grpc
 import pytest
+from pulumi.runtime.proto import engine_pb2_grpc, provider_pb2_grpc
+
 from airgap.plugins.command import PLUGIN as COMMAND
 from airgap.plugins.server import start
 from airgap.plugins.tls import PLUGIN as TLS
-from airgap.plugins.values import decode_struct, encode_struct
-from google.protobuf import empty_pb2
-from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc, provider_pb2, provider_pb2_grpc
+from tests.plugins.client import SSHD, Client, Engine, Sshd, free_port, keygen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from airgap.plugins.protocol import Plugin
-    from airgap.plugins.values import Properties
-
-SSHD = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin") or ""
-
-
-class Engine(engine_pb2_grpc.EngineServicer):
-    """Takes the plugins' log messages."""
-
-    def __init__(self) -> None:
-        self.messages: list[tuple[float, engine_pb2.LogRequest]] = []
-
-    def Log(self, request, context):
-        self.messages.append((time.monotonic(), request))
-        return empty_pb2.Empty()
-
-
-@dataclass
-class Client:
-    """Calls one plugin as the engine does, for a resource named foo."""
-
-    stub: provider_pb2_grpc.ResourceProviderStub
-    engine: Engine
-    token: str = ""
-    name: str = "foo"
-    calls: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(8))
-
-    @property
-    def urn(self) -> str:
-        return f"urn:pulumi:dev::project::parent:x:Y${self.token}::{self.name}"
-
-    @property
-    def logs(self) -> list[str]:
-        return [message.message for _, message in self.engine.messages]
-
-    @property
-    def messages(self) -> list[engine_pb2.LogRequest]:
-        return [message for _, message in self.engine.messages]
-
-    def check(self, inputs: Properties) -> tuple[Properties, list[tuple[str, str]]]:
-        answer = self.stub.Check(
-            provider_pb2.CheckRequest(urn=self.urn, news=encode_struct(inputs))
-        )
-        failures = [(failure.property, failure.reason) for failure in answer.failures]
-        return decode_struct(answer.inputs), failures
-
-    def diff(self, old: Properties, new: Properties, state: Properties | None = None, ignore=()):
-        return self.stub.Diff(
-            provider_pb2.DiffRequest(
-                urn=self.urn,
-                id="id",
-                olds=encode_struct(old if state is None else state),
-                old_inputs=encode_struct(old),
-                news=encode_struct(new),
-                ignoreChanges=ignore,
-            )
-        )
-
-    def create(
-        self, inputs: Properties, *, preview: bool = False, timeout: float = 0
-    ) -> tuple[str, Properties]:
-        answer = self.stub.Create(
-            provider_pb2.CreateRequest(
-                urn=self.urn, properties=encode_struct(inputs), preview=preview, timeout=timeout
-            )
-        )
-        return answer.id, decode_struct(answer.properties)
-
-    def update(self, state: Properties, inputs: Properties, *, preview: bool = False) -> Properties:
-        answer = self.stub.Update(
-            provider_pb2.UpdateRequest(
-                urn=self.urn,
-                id="id",
-                olds=encode_struct(state),
-                news=encode_struct(inputs),
-                preview=preview,
-            )
-        )
-        return decode_struct(answer.properties)
-
-    def read(self, state: Properties, inputs: Properties | None = None) -> Properties:
-        request = provider_pb2.ReadRequest(
-            urn=self.urn,
-            id="id",
-            properties=encode_struct(state),
-            inputs=encode_struct(inputs or {}),
-        )
-        answer = self.stub.Read(request)
-        assert answer.id == "id"
-        assert answer.inputs == request.inputs
-        return decode_struct(answer.properties)
-
-    def delete(self, state: Properties) -> None:
-        self.stub.Delete(
-            provider_pb2.DeleteRequest(urn=self.urn, id="id", properties=encode_struct(state))
-        )
-
-    def failure(self, call, *arguments, **options) -> tuple[grpc.StatusCode, str]:
-        with pytest.raises(grpc.RpcError) as caught:
-            call(*arguments, **options)
-        return caught.value.code(), caught.value.details()
 
 
 @pytest.fixture(scope="session")
@@ -149,7 +47,9 @@ def engine() -> Iterator[tuple[Engine, str]]:
     server.stop(0)
 
 
-def client_of(plugin: Plugin, engine: tuple[Engine, str], loop) -> Iterator[Client]:
+def client_of(
+    plugin: Plugin, engine: tuple[Engine, str], loop: asyncio.AbstractEventLoop
+) -> Iterator[Client]:
     log, address = engine
     started = asyncio.run_coroutine_threadsafe(start(plugin, address), loop)
     server, port = started.result(10)
@@ -161,12 +61,12 @@ def client_of(plugin: Plugin, engine: tuple[Engine, str], loop) -> Iterator[Clie
 
 
 @pytest.fixture
-def tls(engine, loop) -> Iterator[Client]:
+def tls(engine: tuple[Engine, str], loop: asyncio.AbstractEventLoop) -> Iterator[Client]:
     yield from client_of(TLS, engine, loop)
 
 
 @pytest.fixture
-def command(engine, loop) -> Iterator[Client]:
+def command(engine: tuple[Engine, str], loop: asyncio.AbstractEventLoop) -> Iterator[Client]:
     yield from client_of(COMMAND, engine, loop)
 
 
@@ -188,44 +88,8 @@ def copy(command: Client) -> Client:
     return command
 
 
-# --- sshd
-
-
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
-
-
-@dataclass
-class Sshd:
-    port: int
-    folder: Path
-
-    def key(self, name: str) -> str:
-        return (self.folder / name).read_text()
-
-    def connection(self, **changes: object) -> Properties:
-        import getpass
-
-        return {
-            "host": "127.0.0.1",
-            "port": self.port,
-            "user": getpass.getuser(),
-            "privateKey": self.key("client"),
-            "dialErrorLimit": 0,
-            **changes,
-        }
-
-
-def keygen(path: Path, kind: str = "ed25519", *options: str) -> None:
-    subprocess.run(
-        ["ssh-keygen", "-q", "-t", kind, "-N", "", *options, "-f", str(path)], check=True
-    )
-
-
 @pytest.fixture(scope="session")
-def sshd(tmp_path_factory) -> Iterator[Sshd]:
+def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
     if not SSHD:
         pytest.skip("no sshd on this computer")
     folder = tmp_path_factory.mktemp("sshd")

@@ -19,7 +19,7 @@ def collect_assets(directory: str, patterns: Sequence[str]) -> dict[str, Value]:
     """Return the files below a directory that the patterns choose."""
     root = directory or "."
     return {
-        path: _file_asset(path, os.path.join(directory, path))
+        path: _file_asset(path, str(Path(directory, path)))
         for path in select(sorted(_files(root)), patterns)
     }
 
@@ -42,7 +42,8 @@ def _files(root: str) -> Iterator[str]:
 def _file_asset(path: str, place: str) -> Asset:
     if Path(place).is_dir():
         raise PluginError(f"asset path '{path}' is a directory; try using an archive")
-    return Asset(hash=hashlib.sha256(Path(place).read_bytes()).hexdigest(), path=place)
+    with Path(place).open("rb") as file:
+        return Asset(hash=hashlib.file_digest(file, "sha256").hexdigest(), path=place)
 
 
 def _archive_hash(assets: dict[str, Value]) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import socket
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
@@ -16,7 +17,7 @@ from airgap.plugins.command.schema import CONNECTION_DEFAULTS
 from airgap.plugins.protocol import Log, PluginError, Stop
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
     from airgap.plugins.values import Properties, Value
 
@@ -104,28 +105,26 @@ class _Dialler:
 
     async def _retry(self, label: str, limit: int, attempt: Callable[[], Awaitable[_T]]) -> _T:
         """Try once more than the limit says; a negative limit is none."""
+        shown = "inf" if limit == -1 else limit
         wait = _FIRST_WAIT
-        failures = 0
-        while True:
-            self.stop.check()
+        last = ""
+        for failures in itertools.count(1):
             try:
-                return await attempt()
+                return await self._in_time(attempt(), last)
             except _DialError as error:
-                failures += 1
-                if 0 <= limit < failures:
-                    text = f"after {limit} failed attempts: {error}"
-                    raise PluginError(text) from error
-                last = error
-            shown = "inf" if limit == -1 else limit
+                last = str(error)
+            if 0 <= limit < failures:
+                raise PluginError(f"after {limit} failed attempts: {last}")
             await self.log.status(f"{label} {failures}/{shown} failed: retrying")
-            await self._sleep(wait, last)
+            await self._in_time(asyncio.sleep(wait), last)
             wait = min(wait * _WAIT_FACTOR, _LONGEST_WAIT)
+        raise AssertionError  # counting does not end
 
-    async def _sleep(self, seconds: float, last: Exception) -> None:
+    async def _in_time(self, work: Awaitable[_T], last: str) -> _T:
         try:
-            await self.stop.sleep(seconds)
+            return await self.stop.within(work)
         except PluginError as error:
-            raise PluginError(f"{error}: {last}", error.code) from error
+            raise PluginError(f"{error}: {last}" if last else str(error), error.code) from error
 
 
 class _DialError(Exception):
@@ -139,18 +138,19 @@ async def _attempt(
 ) -> asyncssh.SSHClientConnection:
     sock = None if tunnel else await _open_socket(endpoint)
     try:
-        return await asyncssh.connect(
-            endpoint.host,
-            endpoint.port,
-            username=endpoint.user,
-            options=options,
-            tunnel=tunnel or (),
-            sock=sock,
-            config=None,
-            connect_timeout=_HANDSHAKE_SECONDS,
-            keepalive_interval=_KEEPALIVE_SECONDS,
-            keepalive_count_max=_KEEPALIVES,
-        )
+        with _closed_on_failure(sock):
+            return await asyncssh.connect(
+                endpoint.host,
+                endpoint.port,
+                username=endpoint.user,
+                options=options,
+                tunnel=tunnel or (),
+                sock=sock,
+                config=None,
+                connect_timeout=_HANDSHAKE_SECONDS,
+                keepalive_interval=_KEEPALIVE_SECONDS,
+                keepalive_count_max=_KEEPALIVES,
+            )
     except asyncssh.HostKeyNotVerifiable as error:
         raise _DialError("ssh: handshake failed: ssh: host key mismatch") from error
     except asyncssh.ChannelOpenError as error:
@@ -169,20 +169,30 @@ async def _open_socket(endpoint: Endpoint) -> socket.socket:
         addresses = await loop.getaddrinfo(endpoint.host, endpoint.port, type=socket.SOCK_STREAM)
     except OSError as error:
         raise _DialError(f"dial tcp: lookup {endpoint.host}: {error.strerror}") from error
-    failure: Exception = _DialError(f"dial tcp: lookup {endpoint.host}: no such host")
+    failure = _DialError(f"dial tcp: lookup {endpoint.host}: no such host")
     for family, kind, protocol, _, address in addresses:
         sock = socket.socket(family, kind, protocol)
+        sock.setblocking(False)  # noqa: FBT003 - its only parameter
         try:
-            sock.setblocking(False)
-            await asyncio.wait_for(
-                loop.sock_connect(sock, address), endpoint.per_dial_timeout or None
-            )
-        except (TimeoutError, OSError) as error:
-            sock.close()
+            with _closed_on_failure(sock):
+                connecting = loop.sock_connect(sock, address)
+                await asyncio.wait_for(connecting, endpoint.per_dial_timeout or None)
+        except (OSError, TimeoutError) as error:
             failure = _DialError(_tcp_failure(str(address[0]), endpoint.port, error))
         else:
             return sock
     raise failure
+
+
+@contextmanager
+def _closed_on_failure(sock: socket.socket | None) -> Iterator[None]:
+    """Close the socket if what is done with it fails, or is given up."""
+    try:
+        yield
+    except BaseException:
+        if sock:
+            sock.close()
+        raise
 
 
 def _tcp_failure(host: str, port: int, error: Exception) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import io
+import os
 import posixpath
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import asyncssh
 
@@ -27,6 +30,9 @@ from airgap.plugins.values import UNKNOWN, Asset, Properties, Value, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+_CHUNK = 4 * 1024 * 1024
 
 
 class CopyToRemote(ResourceType):
@@ -86,7 +92,7 @@ async def _copy(call: Call) -> None:
         try:
             async with ssh.start_sftp_client() as sftp:
                 await _Copier(sftp).copy(source, remote)
-        except (asyncssh.SFTPError, asyncssh.ChannelOpenError) as error:
+        except asyncssh.Error as error:
             raise PluginError(error.reason) from error
         except OSError as error:
             raise PluginError(f"{error.filename}: {error.strerror}") from error
@@ -102,7 +108,7 @@ class _Copier:
         """Copy a source to where the rules for its kind say."""
         if source.path is None:
             await self._copy_text(source.text or "", remote)
-        elif Path(source.path).is_dir():
+        elif await asyncio.to_thread(os.path.isdir, source.path):
             await self._copy_folder(source.path, remote)
         else:
             await self._copy_file(source.path, remote)
@@ -114,32 +120,41 @@ class _Copier:
                 "a file path"
             )
         await self._make_parent(remote)
-        await self._write(text.encode(), remote, "failed to write text content to")
+        failure = f"failed to write text content to {remote}"
+        await self._write(io.BytesIO(text.encode()), remote, failure)
 
     async def _copy_file(self, path: str, remote: str) -> None:
         if await self.sftp.isdir(remote):
-            remote = posixpath.join(remote, Path(path).name)
+            remote = posixpath.join(remote, posixpath.basename(path))
         else:
             await self._make_parent(remote)
-        content = Path(path).read_bytes()
-        await self._write(content, remote, f"failed to copy file {path} to remote path")
+        await self._upload(path, remote)
 
     async def _copy_folder(self, path: str, remote: str) -> None:
         await self._make_folder(remote)
         if not path.endswith("/"):
-            remote = posixpath.join(remote, Path(path).name)
+            remote = posixpath.join(remote, posixpath.basename(path))
             await self._make_folder(remote)
-        await self._copy_members(Path(path), remote)
-
-    async def _copy_members(self, folder: Path, remote: str) -> None:
-        for member in sorted(folder.iterdir()):
-            place = posixpath.join(remote, member.name)
-            if member.is_dir() and not member.is_symlink():
+        for member, is_folder in await asyncio.to_thread(lambda: list(_members(Path(path)))):
+            place = posixpath.join(remote, member)
+            if is_folder:
                 await self._make_folder(place)
-                await self._copy_members(member, place)
             else:
-                content = member.read_bytes()
-                await self._write(content, place, f"failed to copy file {member} to remote path")
+                await self._upload(posixpath.join(path, member), place)
+
+    async def _upload(self, path: str, remote: str) -> None:
+        content = await asyncio.to_thread(open, path, "rb")
+        with content:
+            failure = f"failed to copy file {path} to remote path {remote}"
+            await self._write(content, remote, failure)
+
+    async def _write(self, content: BinaryIO, remote: str, failure: str) -> None:
+        try:
+            async with self.sftp.open(remote, "wb") as file:
+                while chunk := await asyncio.to_thread(content.read, _CHUNK):
+                    await file.write(chunk)
+        except asyncssh.SFTPError as error:
+            raise PluginError(f"{failure}: {error.reason}") from error
 
     async def _make_parent(self, remote: str) -> None:
         parent = posixpath.dirname(remote)
@@ -149,19 +164,20 @@ class _Copier:
     async def _make_folder(self, remote: str) -> None:
         if await self.sftp.isdir(remote):
             return
+        failure = f"failed to create remote directory {remote}"
         if await self.sftp.exists(remote):
-            raise PluginError(
-                f"failed to create remote directory {remote}: exists but is not a directory"
-            )
+            raise PluginError(f"{failure}: exists but is not a directory")
         try:
             await self.sftp.makedirs(remote, exist_ok=True)
         except asyncssh.SFTPError as error:
-            text = f"failed to create remote directory {remote}: {error.reason}"
-            raise PluginError(text) from error
+            raise PluginError(f"{failure}: {error.reason}") from error
 
-    async def _write(self, content: bytes, remote: str, failure: str) -> None:
-        try:
-            async with self.sftp.open(remote, "wb") as file:
-                await file.write(content)
-        except asyncssh.SFTPError as error:
-            raise PluginError(f"{failure} {remote}: {error.reason}") from error
+
+def _members(root: Path) -> Iterator[tuple[str, bool]]:
+    """Return what is in a folder, the folders before their content."""
+    for path in sorted(root.iterdir()):
+        is_folder = path.is_dir() and not path.is_symlink()
+        yield path.name, is_folder
+        if is_folder:
+            for member, inner in _members(path):
+                yield f"{path.name}/{member}", inner

@@ -28,7 +28,7 @@ class _Client(asyncssh.SSHClient):
         return None if self._password is None else ""
 
     def kbdint_challenge_received(
-        self, name: str, instructions: str, lang: str, prompts: Sequence[tuple[str, bool]]
+        self, _name: str, _instructions: str, _lang: str, prompts: Sequence[tuple[str, bool]]
     ) -> list[str]:
         """Answer."""
         return [self._password or ""] * len(prompts)
@@ -70,7 +70,9 @@ class Credentials:
             gss_host=None,
         )
 
-    async def _client_keys(self, stack: AsyncExitStack) -> list[asyncssh.SSHKey] | list[asyncssh.SSHKeyPair]:
+    async def _client_keys(
+        self, stack: AsyncExitStack
+    ) -> list[asyncssh.SSHKey] | list[asyncssh.SSHKeyPair]:
         # As in the official plugin, a key that is given keeps the agent's out.
         if self.private_key:
             return [_import_key(self.private_key, self.private_key_password)]

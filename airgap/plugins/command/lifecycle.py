@@ -24,7 +24,7 @@ _PREVIOUS: Mapping[str, str] = {
 }
 
 
-class CommandFailed(Exception):
+class CommandError(Exception):
     """A command did not start, or not end well. The message says why, and nothing else."""
 
 
@@ -36,9 +36,9 @@ class Command(ResourceType):
 
     @abstractmethod
     async def run(self, command: str, call: Call, inputs: Properties, capture: Capture) -> None:
-        """Run a command with plain inputs, or raise `CommandFailed`."""
+        """Run a command with plain inputs, or raise `CommandError`."""
 
-    async def collect(self, inputs: Properties) -> Properties:
+    async def collect(self, _: Properties) -> Properties:
         """Return what else a successful run has made."""
         return {}
 
@@ -87,7 +87,7 @@ class Command(ResourceType):
         try:
             async with capture.shown():
                 await self.run(command, call, bare, capture)
-        except CommandFailed as error:
+        except CommandError as error:
             shown = "[secret]" if isinstance(inputs[name], Secret) else quote(command)
             text = f"{error}: running {shown}:\n{capture.everything()}"
             raise PluginError(text) from error

@@ -6,13 +6,14 @@ import asyncio
 import os
 import shutil
 import signal
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from airgap.plugins.command.assets import collect_archive, collect_assets
 from airgap.plugins.command.lifecycle import (
     Command,
-    CommandFailed,
+    CommandError,
     environment,
     optional_text,
     previous_output,
@@ -38,14 +39,13 @@ class LocalCommand(Command):
 
     async def run(self, command: str, call: Call, inputs: Properties, capture: Capture) -> None:
         """Run it with the user's variables, and then the previous output, over our own."""
-        await _run(
-            [*(_texts(inputs.get("interpreter")) or _SHELL), command],
+        program = _Program(
+            argv=[*(_texts(inputs.get("interpreter")) or _SHELL), command],
             directory=optional_text(inputs.get("dir")) or None,
             variables={**os.environ, **environment(inputs), **previous_output(call, inputs)},
             stdin=optional_text(inputs.get("stdin")) or "",
-            capture=capture,
-            stop=call.stop,
         )
+        await _run(program, capture, call.stop)
 
     async def collect(self, inputs: Properties) -> Properties:
         """Take in the files that are asked for."""
@@ -64,31 +64,34 @@ def _texts(value: Value) -> list[str]:
     return [str(item) for item in value] if isinstance(value, list) else []
 
 
-async def _run(
-    argv: Sequence[str],
-    *,
-    directory: str | None,
-    variables: Mapping[str, str],
-    stdin: str,
-    capture: Capture,
-    stop: Stop,
-) -> None:
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *argv,
-            cwd=directory,
-            env=variables,
-            stdin=asyncio.subprocess.PIPE if stdin else asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
-    except (OSError, ValueError) as error:
-        raise CommandFailed(_start_failure(argv[0], directory, error)) from error
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Program:
+    argv: Sequence[str]
+    directory: str | None
+    variables: Mapping[str, str]
+    stdin: str
+
+    async def start(self) -> asyncio.subprocess.Process:
+        try:
+            return await asyncio.create_subprocess_exec(
+                *self.argv,
+                cwd=self.directory,
+                env=self.variables,
+                stdin=asyncio.subprocess.PIPE if self.stdin else asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+            )
+        except (OSError, ValueError) as error:
+            raise CommandError(_start_failure(self.argv[0], self.directory, error)) from error
+
+
+async def _run(program: _Program, capture: Capture, stop: Stop) -> None:
+    process = await program.start()
     killer = asyncio.create_task(_kill_at(stop, process))
     try:
         # The pipes end when everybody who holds them is gone: also children in the background.
         await asyncio.gather(
-            _feed(process, stdin),
+            _feed(process, program.stdin),
             _drain(process.stdout, Stream.STDOUT, capture),
             _drain(process.stderr, Stream.STDERR, capture),
         )
@@ -97,7 +100,7 @@ async def _run(
         killer.cancel()
         _kill(process)
     if status:
-        raise CommandFailed(_end(status))
+        raise CommandError(_end(status))
 
 
 async def _kill_at(stop: Stop, process: asyncio.subprocess.Process) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 import asyncssh
@@ -10,7 +11,7 @@ from asyncssh.packet import String
 from airgap.plugins.command.connection import connect
 from airgap.plugins.command.lifecycle import (
     Command,
-    CommandFailed,
+    CommandError,
     environment,
     optional_text,
     previous_output,
@@ -46,10 +47,12 @@ class RemoteCommand(Command):
                 channel, _ = await connection.create_session(
                     lambda: session, command, encoding=None
                 )
-            except asyncssh.ChannelOpenError as error:
+            except asyncssh.Error as error:
                 raise PluginError(f"ssh: command failed to start: {error.reason}") from error
-            channel.write((optional_text(inputs.get("stdin")) or "").encode())
-            channel.write_eof()
+            # It may have ended already, without reading what it is given.
+            with contextlib.suppress(BrokenPipeError):
+                channel.write((optional_text(inputs.get("stdin")) or "").encode())
+                channel.write_eof()
             await channel.wait_closed()
             _raise_failure(channel)
 
@@ -77,7 +80,7 @@ class _Variables:
 async def _set(channel: asyncssh.SSHClientChannel[bytes], name: str, value: str) -> bool:
     # asyncssh's public way does not ask for the server's answer, and a command that runs without
     # a variable that it needs does harm.
-    request = channel._make_request(b"env", String(name), String(value))
+    request = channel._make_request(b"env", String(name), String(value))  # noqa: SLF001 - see above
     return bool(await request)
 
 
@@ -99,14 +102,14 @@ class _Session(asyncssh.SSHClientSession[bytes]):
 
     def connection_made(self, chan: asyncssh.SSHClientChannel[bytes]) -> None:
         """Send the variables before the request that starts the command."""
-        make_request = chan._make_request
+        make_request = chan._make_request  # noqa: SLF001 - see _set
 
         async def variables_first(request: bytes, *arguments: bytes) -> bool | None:
             if request == b"exec":
                 await self._variables.send(chan)
             return await make_request(request, *arguments)
 
-        setattr(chan, "_make_request", variables_first)
+        chan._make_request = variables_first  # type: ignore[method-assign]  # noqa: SLF001 - see _set
 
     def data_received(self, data: bytes, datatype: int | None) -> None:
         """Take output."""
@@ -120,8 +123,8 @@ def _raise_failure(channel: asyncssh.SSHClientChannel[bytes]) -> None:
         name, _, message, _ = exit_signal
         number = _SIGNAL_STATUS + _SIGNALS.get(name, 0)
         reason = f". Reason was: {message}" if message else ""
-        raise CommandFailed(f"Process exited with status {number} from signal {name}{reason}")
+        raise CommandError(f"Process exited with status {number} from signal {name}{reason}")
     if status is None or status < 0:
-        raise CommandFailed("wait: remote command exited without exit status or exit signal")
+        raise CommandError("wait: remote command exited without exit status or exit signal")
     if status:
-        raise CommandFailed(f"Process exited with status {status}")
+        raise CommandError(f"Process exited with status {status}")

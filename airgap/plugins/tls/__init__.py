@@ -1,4 +1,4 @@
-"""The `tls` plugin: keys, certificate requests and certificates. All work is done in this process."""
+"""The `tls` plugin: keys, certificate requests and certificates, all made in this process."""
 
 from __future__ import annotations
 

@@ -6,9 +6,17 @@ from dataclasses import replace
 
 from cryptography import x509
 
-from airgap.plugins.protocol import Call, Diff, Severity
+from airgap.plugins.protocol import Call, Diff, Log, Severity
 from airgap.plugins.tls.fields import Change, Field, KeyChoice, Kind, read
-from airgap.plugins.tls.issue import USES, Certificate, Extras, is_ca, issue, key_identifier
+from airgap.plugins.tls.issue import (
+    USES,
+    Certificate,
+    Extras,
+    Template,
+    is_ca,
+    issue,
+    key_identifier,
+)
 from airgap.plugins.tls.names import alternative_names, requested_names, subject_name
 from airgap.plugins.tls.pem import algorithm, load_certificate, load_key, load_request
 from airgap.plugins.tls.requests import OWN_KEY, SUBJECT_FIELDS
@@ -111,17 +119,16 @@ class SelfSignedCert(_Certificate):
                 "Invalid Certificate Authority", "Could not determine Authority Key Identifier"
             )
         period = Period(hours(inputs[_HOURS]))
-        certificate = issue(
+        template = Template(
             extras=extras,
             period=period,
             subject=subject,
             issuer=subject,
             public_key=key.public_key(),
-            signing_key=key,
             names=alternative_names(inputs),
             authority=own_id if inputs.get("setAuthorityKeyId") else None,
         )
-        identity, outputs = self.finish(certificate, period, inputs)
+        identity, outputs = self.finish(issue(template, key), period, inputs)
         return identity, {"keyAlgorithm": algorithm(key), **outputs}
 
 
@@ -140,10 +147,10 @@ class LocallySignedCert(_Certificate):
     )
     computed = (Field(name="caKeyAlgorithm"), *_COMPUTED)
 
-    async def announce(self, call: Call, inputs: Properties) -> None:
+    async def announce(self, log: Log, inputs: Properties) -> None:
         """Warn if the CA is none."""
         if not is_ca(load_certificate(_text(inputs, "caCertPem"))):
-            await call.log.write(
+            await log.write(
                 Severity.WARNING,
                 "Potentially Invalid Certificate Authority: the certificate provided as "
                 "Certificate Authority does not appear to be a valid one",
@@ -160,17 +167,16 @@ class LocallySignedCert(_Certificate):
                 "x509: provided PrivateKey doesn't match parent's PublicKey",
             )
         period = Period(hours(inputs[_HOURS]))
-        certificate = issue(
+        template = Template(
             extras=Extras.read(inputs),
             period=period,
             subject=request.subject,
             issuer=authority.subject,
             public_key=request.public_key(),
-            signing_key=key,
             names=requested_names(request),
             authority=_authority_id(authority, request.subject),
         )
-        identity, outputs = self.finish(certificate, period, inputs)
+        identity, outputs = self.finish(issue(template, key), period, inputs)
         return identity, {"caKeyAlgorithm": algorithm(key), **outputs}
 
 

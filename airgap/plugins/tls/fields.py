@@ -1,4 +1,4 @@
-"""Inputs of the tls resources as tables: types, defaults, limits, and what a change of one means."""
+"""Inputs of the tls resources as tables: types, defaults, limits, what a change of one means."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class KeyChoice:
-    """A private key is given either as an input that the state keeps, or as one that it does not."""
+    """A private key is given as an input that the state keeps, or as one that it does not."""
 
     kept: str
 
@@ -188,8 +188,9 @@ _READERS: Mapping[Kind, _Reader] = {
 
 
 def read(fields: Sequence[Field], inputs: Properties) -> Properties:
-    """Return the known inputs in their types, with defaults; what is neither given nor defaulted
-    is absent. Secrets stay where they are.
+    """Return the known inputs in their types, with defaults.
+
+    What is neither given nor defaulted is absent. Secrets stay where they are.
     """
     values = {
         field.name: _through(_READERS[field.kind], inputs.get(field.name)) for field in fields

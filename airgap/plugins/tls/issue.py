@@ -16,7 +16,7 @@ from airgap.plugins.tls.requests import signature_hash
 from airgap.plugins.tls.resource import TlsError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from cryptography.hazmat.primitives.asymmetric.types import CertificatePublicKeyTypes
 
@@ -94,51 +94,56 @@ class Certificate:
     pem: str
 
 
-def issue(
-    *,
-    extras: Extras,
-    period: Period,
-    subject: x509.Name,
-    issuer: x509.Name,
-    public_key: CertificatePublicKeyTypes,
-    signing_key: SigningKey,
-    names: Sequence[x509.GeneralName],
-    authority: bytes | None,
-) -> Certificate:
-    """Make and sign a certificate."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Template:
+    """A certificate before it has a number and a signature."""
+
+    extras: Extras
+    period: Period
+    subject: x509.Name
+    issuer: x509.Name
+    public_key: CertificatePublicKeyTypes
+    names: Sequence[x509.GeneralName]
+    authority: bytes | None  # the issuer's key identifier
+
+    def extensions(self) -> Iterator[tuple[x509.ExtensionType, bool]]:
+        """Return the extensions in their order, and whether they are critical."""
+        extras = self.extras
+        yield from _usages(extras.uses)
+        yield x509.BasicConstraints(extras.ca, extras.path_length), True
+        if extras.has_key_id:
+            yield x509.SubjectKeyIdentifier(key_identifier(self.public_key)), False
+        if self.authority is not None:
+            yield x509.AuthorityKeyIdentifier(self.authority, None, None), False
+        if self.names:
+            yield x509.SubjectAlternativeName(self.names), not self.subject.rdns
+
+
+def issue(template: Template, signing_key: SigningKey) -> Certificate:
+    """Give a certificate its number, and sign it."""
     serial = secrets.randbelow(_SERIAL_LIMIT - 1) + 1
     builder = x509.CertificateBuilder(
-        issuer_name=issuer,
-        subject_name=subject,
-        public_key=public_key,
+        issuer_name=template.issuer,
+        subject_name=template.subject,
+        public_key=template.public_key,
         serial_number=serial,
-        not_valid_before=period.not_before,
-        not_valid_after=period.not_after,
+        not_valid_before=template.period.not_before,
+        not_valid_after=template.period.not_after,
     )
-    extensions = _usages(extras.uses)
-    extensions.append((x509.BasicConstraints(extras.ca, extras.path_length), True))
-    if extras.has_key_id:
-        extensions.append((x509.SubjectKeyIdentifier(key_identifier(public_key)), False))
-    if authority is not None:
-        extensions.append((x509.AuthorityKeyIdentifier(authority, None, None), False))
-    if names:
-        extensions.append((x509.SubjectAlternativeName(names), not subject.rdns))
-    for extension, critical in extensions:
+    for extension, critical in template.extensions():
         builder = builder.add_extension(extension, critical)
     signed = builder.sign(signing_key, signature_hash(signing_key))
     return Certificate(serial, signed.public_bytes(Encoding.PEM).decode())
 
 
-def _usages(uses: Sequence[str]) -> list[tuple[x509.ExtensionType, bool]]:
+def _usages(uses: Sequence[str]) -> Iterator[tuple[x509.ExtensionType, bool]]:
     meanings = [USES[use] for use in uses]
     bits = sum(1 << bit for bit in {bit for bit in meanings if isinstance(bit, int)})
     oids = [x509.ObjectIdentifier(oid) for oid in meanings if isinstance(oid, str)]
-    extensions: list[tuple[x509.ExtensionType, bool]] = []
     if bits:
-        extensions.append((_key_usage(bits), True))
+        yield _key_usage(bits), True
     if oids:
-        extensions.append((x509.ExtendedKeyUsage(oids), False))
-    return extensions
+        yield x509.ExtendedKeyUsage(oids), False
 
 
 def _key_usage(bits: int) -> x509.UnrecognizedExtension:
@@ -152,8 +157,10 @@ def _key_usage(bits: int) -> x509.UnrecognizedExtension:
 
 
 def key_identifier(key: CertificatePublicKeyTypes) -> bytes:
-    """Return the SHA-1 of a public key. For Ed25519 it covers a DER header as well, which is odd
-    but what the official plugin does: chains must match across both.
+    """Return the SHA-1 of a public key.
+
+    For Ed25519 it covers a DER header as well, which is odd but what the official plugin does:
+    chains must match across both.
     """
     if isinstance(key, ed25519.Ed25519PublicKey):
         raw = key.public_bytes(Encoding.Raw, PublicFormat.Raw)

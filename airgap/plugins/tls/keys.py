@@ -48,7 +48,7 @@ def _make_ecdsa(inputs: Properties) -> SigningKey:
     return ec.generate_private_key(_CURVES[str(inputs["ecdsaCurve"])]())
 
 
-def _make_ed25519(inputs: Properties) -> SigningKey:
+def _make_ed25519(_: Properties) -> SigningKey:
     return ed25519.Ed25519PrivateKey.generate()
 
 
@@ -93,7 +93,7 @@ class PrivateKey(TlsResource):
             **_ssh_forms(key),
         }
 
-    def complete(self, call: Call, diff: Diff) -> Diff:
+    def complete(self, _: Call, diff: Diff) -> Diff:
         """A new key is new in every part."""
         if not diff.diffs:
             return diff
@@ -136,7 +136,9 @@ def _at_64_columns(openssh: str) -> str:
 
 
 def digest_id(der: bytes) -> str:
-    """The id of a key or request. That white space is cut off is the official plugin's way, and
-    ids must not change when the plugin does.
+    """Return the id of a key or request.
+
+    That white space is cut off is the official plugin's way, and ids must not change when the
+    plugin does.
     """
     return hashlib.sha1(der.strip(b"\t\n\v\f\r "), usedforsecurity=False).hexdigest()

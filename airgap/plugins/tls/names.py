@@ -119,10 +119,10 @@ def _ip_address(text: str) -> x509.IPAddress:
 
 
 def _uri(text: str) -> x509.UniformResourceIdentifier:
+    if _URI_FORBIDDEN.search(text):
+        raise TlsError("Invalid URI", f'parse "{text}": not a URI')
     try:
-        if _URI_FORBIDDEN.search(text):
-            raise ValueError("not a URI")
-        _ = urlsplit(text).port
+        _ = urlsplit(text).port  # reading it is what checks it
         return x509.UniformResourceIdentifier(text)
     except ValueError as error:
         raise TlsError("Invalid URI", f'parse "{text}": {error}') from error

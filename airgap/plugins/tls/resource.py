@@ -12,6 +12,7 @@ from airgap.plugins.protocol import (
     Created,
     Diff,
     Failure,
+    Log,
     PluginError,
     ResourceType,
     Severity,
@@ -43,16 +44,18 @@ class TlsResource(ResourceType):
     def make(self, inputs: Properties) -> tuple[str, Properties]:
         """Return id and computed outputs. Runs in a thread: keys take their time."""
 
-    async def announce(self, call: Call, inputs: Properties) -> None:
+    async def announce(self, log: Log, inputs: Properties) -> None:
         """Warn about inputs that are allowed but odd."""
 
-    def preview(self, inputs: Properties) -> Properties:
+    def preview(self, inputs: Properties) -> Properties:  # noqa: ARG002 - for certificates
         """Return the computed outputs as far as they are known before the resource exists."""
         return {field.name: UNKNOWN for field in self.computed}
 
     async def check(self, call: Call) -> Checked:
         """Validate, and mark secrets. Defaults stay out of the inputs."""
-        given: Properties = {name: value for name, value in call.inputs.items() if value is not None}
+        given: Properties = {
+            name: value for name, value in call.inputs.items() if value is not None
+        }
         reasons = list(problems(self.fields, call.name, given))
         if self.key_choice:
             reasons += self.key_choice.problems(given)
@@ -65,7 +68,7 @@ class TlsResource(ResourceType):
             outputs = {"id": UNKNOWN, **self.preview(inputs)}
             return Created("", self._outputs(inputs, outputs))
         try:
-            await self.announce(call, inputs)
+            await self.announce(call.log, inputs)
             identity, computed = await asyncio.to_thread(self.make, _bare(inputs))
         except TlsError as error:
             await call.log.write(Severity.ERROR, f"[ERROR] {error.detail}: {error.summary}")
@@ -74,7 +77,9 @@ class TlsResource(ResourceType):
 
     async def update(self, call: Call) -> Properties:
         """Take over the inputs that may change in place."""
-        return self._outputs(read(self.fields, call.inputs), call.state)
+        names = {field.name for field in self.fields}
+        made = {name: value for name, value in call.state.items() if name not in names}
+        return self._outputs(read(self.fields, call.inputs), made)
 
     async def read(self, call: Call) -> Properties:
         """Return the state; there is nothing outside of it, and so nothing to import."""
@@ -89,7 +94,7 @@ class TlsResource(ResourceType):
         diffs = [field.name for field in changed]
         return self.complete(call, Diff(diffs=diffs, replaces=replaces))
 
-    def complete(self, call: Call, diff: Diff) -> Diff:
+    def complete(self, _: Call, diff: Diff) -> Diff:
         """Add what follows from changed inputs, or from the passage of time."""
         return diff
 
@@ -104,12 +109,7 @@ class TlsResource(ResourceType):
     def _outputs(self, inputs: Properties, computed: Properties) -> Properties:
         hidden = {field.name for field in self.fields if not field.stored}
         repeated = {name: value for name, value in inputs.items() if name not in hidden}
-        kept = {
-            name: value
-            for name, value in computed.items()
-            if name in inputs or name not in {field.name for field in self.fields}
-        }
-        return seal(self._all_fields(), {**kept, **repeated})
+        return seal(self._all_fields(), {**computed, **repeated})
 
     def _all_fields(self) -> tuple[Field, ...]:
         return (*self.fields, *self.computed)

@@ -1,1 +1,1 @@
-"""Networks, machines, load balancer and mirror as Docker objects: plain Python over the docker CLI."""
+"""Networks, machines, load balancer and mirror as Docker objects, by the docker CLI."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import socket
-from collections.abc import Sequence
 from ipaddress import IPv4Address
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 from components.local.containers.containers import Running, Spec, ensure, running, wait_for
 from components.local.containers.engine import PORT, docker, inspect, put_files
 from components.local.containers.requests import BackendsRequest, BalancerRequest
 from components.local.containers.shell import CommandError
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Sequence
 
 CONFIG = PurePosixPath("/etc/kubernetes-anywhere/haproxy.cfg")
 
@@ -65,9 +68,10 @@ def create_balancer(request: BalancerRequest) -> dict[str, object]:
             request=request,
             role="load-balancer",
             port=request.port,
-            files=_files(request),
+            files={str(CONFIG): (0o644, haproxy_config(request.port, request.backends or []))},
+            keep_files=request.backends is None,
             labels={PORT: str(request.port)},
-            options=lambda network: ("--entrypoint", "haproxy"),
+            options=lambda _network, _address: ("--entrypoint", "haproxy"),
             command=("-W", "-db", "-f", str(CONFIG)),
         )
     )
@@ -75,12 +79,6 @@ def create_balancer(request: BalancerRequest) -> dict[str, object]:
         configure_balancer(BackendsRequest(name=request.name, backends=request.backends))
     wait_for(place, _connected)
     return _answer(place)
-
-
-def _files(request: BalancerRequest) -> dict[str, tuple[int, str]]:
-    if request.backends is None and inspect("container", request.name):
-        return {}
-    return {str(CONFIG): (0o644, haproxy_config(request.port, request.backends or []))}
 
 
 def _answer(place: Running) -> dict[str, object]:
@@ -111,5 +109,5 @@ def _reload(name: str, config: str) -> None:
     docker("exec", name, "sh", "-c", script, str(CONFIG))
 
 
-def _connected(connection: socket.socket) -> bool:
+def _connected(_connection: socket.socket) -> bool:
     return True

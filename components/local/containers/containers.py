@@ -7,21 +7,20 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from components.local.containers.engine import (
     ADDRESS,
     CLUSTER,
     NETWORK,
     ROLE,
+    create,
     docker,
-    ensure_image,
     inspect,
     label_options,
     listed,
     put_files,
     remove,
-    shares_our_network,
 )
 from components.local.containers.networks import (
     NetworkState,
@@ -29,10 +28,14 @@ from components.local.containers.networks import (
     pinned_addresses,
     wanted_network,
 )
-from components.local.containers.requests import ContainerRequest
 from components.local.containers.shell import CommandError, locked, state_folder
 
+if TYPE_CHECKING:
+    from components.local.containers.requests import ContainerRequest
+
+LOOK_EVERY = 1.0  # seconds between questions whether a container still runs
 LOOPBACK = "127.0.0.1"
+Files = Mapping[str, tuple[int, str]]  # {path: (mode, text)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,10 +45,11 @@ class Spec:
     request: ContainerRequest
     role: str
     port: int  # where it is reached; published where its address cannot be reached
-    files: Mapping[str, tuple[int, str]] = field(repr=False)
+    options: Callable[[NetworkState, IPv4Address], Sequence[str]]  # of `docker create`
+    files: Files = field(repr=False)
+    keep_files: bool = False  # a container that is there already keeps what it has
     volume_path: str = ""  # the container's only volume, named after it
     labels: Mapping[str, str] = field(default_factory=dict)
-    options: Callable[[NetworkState], Sequence[str]] = lambda network: ()
     command: Sequence[str] = ()
 
 
@@ -67,16 +71,17 @@ def ensure(spec: Spec) -> Running:
     if found and _never_ran(found):  # half made: it holds nothing yet
         remove("container", name)
         found = None
-    if found:
-        _check(found, spec)
-    else:
-        ensure_image(spec.request.image)
-        _create(spec)
-    was_running = bool(found and found["State"]["Running"])
-    if not was_running:
+    if not found:
+        place = _create(spec)
         put_files(name, spec.files)
-        docker("unpause" if found and found["State"]["Paused"] else "start", name)
-    return running(name, spec.port, found=was_running)
+        docker("start", name)
+        return place
+    _check(found, spec)
+    place = _place(found, spec.port)
+    if not place.found:
+        put_files(name, {} if spec.keep_files else spec.files)
+        docker("unpause" if found["State"]["Paused"] else "start", name)
+    return place
 
 
 def _never_ran(found: Mapping[str, Any]) -> bool:
@@ -101,21 +106,27 @@ def _check(found: Mapping[str, Any], spec: Spec) -> None:
         )
 
 
-def _create(spec: Spec) -> None:
+def _create(spec: Spec) -> Running:
     """Choose an address and create the container with it, so that no other gets the same."""
     if spec.volume_path:  # one of a machine that died would bring its data back
         remove("volume", volume_name(spec.request.name))
-    network = wanted_network(spec.request.network)
-    options = list(spec.options(network))
     with locked(state_folder() / "addresses.lock"):
+        network = wanted_network(spec.request.network)
         address = _address(spec.request, network)
-        published = None if shares_our_network() else _free_port()
-        docker(*create_arguments(spec, network, address, options, published))
+        published = _free_port() if network.published else None
+        create(create_arguments(spec, network, address, published), spec.request.image)
+    return Running(
+        name=spec.request.name,
+        address=str(address),
+        host=LOOPBACK if published else str(address),
+        port=published or spec.port,
+        found=False,
+    )
 
 
 def _address(request: ContainerRequest, network: NetworkState) -> IPv4Address:
     if not request.address:
-        return free_address(wanted_network(network.name), pinned_addresses(network.name))
+        return free_address(network, pinned_addresses(network.name))
     address = IPv4Address(request.address)
     if address not in network.cidr:
         raise CommandError(f"the address {address} of {request.name} is not in {network.cidr}")
@@ -123,7 +134,7 @@ def _address(request: ContainerRequest, network: NetworkState) -> IPv4Address:
 
 
 def _free_port() -> int:
-    """A port of this computer; chosen by us, since the engine would choose another at each restart."""
+    """A free port of this computer. One that the engine chooses would change at each restart."""
     with socket.socket() as probe:
         probe.bind((LOOPBACK, 0))
         return int(probe.getsockname()[1])
@@ -138,10 +149,9 @@ def create_arguments(
     spec: Spec,
     network: NetworkState,
     address: IPv4Address,
-    options: Sequence[str],
     published: int | None,
 ) -> list[str]:
-    """The docker CLI's arguments that create the container."""
+    """The arguments of `docker create` that make the container."""
     request = spec.request
     owner = {
         CLUSTER: request.cluster or network.labels.get(CLUSTER, network.name),
@@ -150,14 +160,13 @@ def create_arguments(
     }
     labels = {**request.labels, **spec.labels, **owner, ADDRESS: str(address)}
     return [
-        "create",
         *("--name", request.name, "--hostname", request.name),
         *("--network", network.name, "--ip", str(address)),
         "--restart=unless-stopped",
         *label_options(labels),
         *(_volume_option(spec, owner) if spec.volume_path else []),
         *(["--publish", f"{LOOPBACK}:{published}:{spec.port}"] if published else []),
-        *options,
+        *spec.options(network, address),
         request.image,
         *spec.command,
     ]
@@ -171,34 +180,47 @@ def _volume_option(spec: Spec, labels: Mapping[str, str]) -> list[str]:
     return ["--mount", ",".join(parts)]
 
 
-def running(name: str, port: int, *, found: bool = True) -> Running:
-    """Where a container is reached."""
-    state = inspect("container", name)
-    if state is None:
+def _place(found: Mapping[str, Any], port: int) -> Running:
+    """Where an existing container is reached."""
+    address = found["Config"]["Labels"][ADDRESS]
+    published = (found["HostConfig"]["PortBindings"] or {}).get(f"{port}/tcp")
+    return Running(
+        name=found["Name"].lstrip("/"),
+        address=address,
+        host=LOOPBACK if published else address,
+        port=int(published[0]["HostPort"]) if published else port,
+        found=bool(found["State"]["Running"] and not found["State"]["Paused"]),
+    )
+
+
+def running(name: str, port: int) -> Running:
+    """Where the container of that name is reached."""
+    found = inspect("container", name)
+    if found is None:
         raise CommandError(f"there is no container {name}")
-    address = state["Config"]["Labels"][ADDRESS]
-    published = (state["HostConfig"]["PortBindings"] or {}).get(f"{port}/tcp")
-    if published:
-        return Running(
-            name=name, address=address, host=LOOPBACK, port=int(published[0]["HostPort"]), found=found
-        )
-    return Running(name=name, address=address, host=address, port=port, found=found)
+    return _place(found, port)
 
 
 def wait_for(place: Running, answers: Callable[[socket.socket], bool], limit: float = 60.0) -> None:
     """Wait until what runs in the container answers."""
     until = time.monotonic() + limit
-    while True:
-        try:
-            with socket.create_connection((place.host, place.port), timeout=2) as connection:
-                if answers(connection):
-                    return
-        except OSError:
-            pass
-        state = (inspect("container", place.name) or {}).get("State", {})
-        if not state.get("Running") or time.monotonic() > until:
-            raise CommandError(_why(place, state, limit))
+    look = time.monotonic() + LOOK_EVERY
+    while not _answers(place, answers):
+        now = time.monotonic()
+        if now > look:  # asking the engine costs more than asking the container
+            look = now + LOOK_EVERY
+            state = (inspect("container", place.name) or {}).get("State", {})
+            if not state.get("Running") or now > until:
+                raise CommandError(_why(place, state, limit))
         time.sleep(0.05)
+
+
+def _answers(place: Running, answers: Callable[[socket.socket], bool]) -> bool:
+    try:
+        with socket.create_connection((place.host, place.port), timeout=2) as connection:
+            return answers(connection)
+    except OSError:
+        return False
 
 
 def _why(place: Running, state: Mapping[str, Any], limit: float) -> str:

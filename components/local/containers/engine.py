@@ -7,15 +7,19 @@ import json
 import sys
 import tarfile
 import time
-from collections.abc import Mapping
-from functools import cache
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from components.local.containers.shell import CommandError, run, say
+from components.local.image.build import ensure_image as make_image
+from components.local.image.build import image_tag
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 LABEL = "io.kubernetes-anywhere"
 CLUSTER, NETWORK, ROLE = f"{LABEL}.cluster", f"{LABEL}.network", f"{LABEL}.role"
 ADDRESS, PORT = f"{LABEL}.address", f"{LABEL}.port"
+PUBLISHED = f"{LABEL}.published"  # on a network: its containers are reached by published ports only
 
 Kind = Literal["container", "network", "volume"]
 GONE_LIMIT = 60.0  # seconds that the engine gets to really remove something
@@ -45,8 +49,10 @@ def label_options(labels: Mapping[str, str]) -> list[str]:
 def put_files(container: str, files: Mapping[str, tuple[int, str]]) -> None:
     """Write {path: (mode, text)} into a container, running or not.
 
-    They travel over standard input, so that keys are in no argument list and in no `docker inspect`.
+    They travel over standard input: keys must be in no argument list and in no `docker inspect`.
     """
+    if not files:
+        return
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w") as tar:
         for path, (mode, text) in files.items():
@@ -71,8 +77,7 @@ def remove(kind: Kind, name: str) -> None:
             if time.monotonic() > limit:
                 raise
             time.sleep(0.2)
-            continue
-        if inspect(kind, name) is None:
+        else:
             return
 
 
@@ -83,24 +88,25 @@ def listed(kind: Kind, *filters: str) -> list[str]:
     return docker(kind, "ls", "--quiet", *every, *chosen).split()
 
 
-@cache
-def shares_our_network() -> bool:
-    """Whether the host reaches containers by their addresses.
+def needs_published_ports() -> bool:
+    """Whether the host cannot reach containers by their addresses.
 
     Docker Desktop, on every system, keeps them in a virtual machine: only ports that are published
     on the loopback address can be reached there.
     """
     system = docker("info", "--format", "{{.OperatingSystem}}").strip()
-    return sys.platform == "linux" and "Docker Desktop" not in system
+    return sys.platform != "linux" or "Docker Desktop" in system
 
 
-def ensure_image(tag: str) -> None:
-    """Make the machine image if that is what is asked for and it is not there yet."""
-    from components.local.image import build  # only here: the image's folder is hashed on use
-
-    if build.image_exists(tag):
-        return
-    if tag != build.image_tag():
-        raise CommandError(f"there is no image {tag} on this Docker engine")
-    say(f"the image {tag} is not there yet, so it is made now")
-    build.ensure_image()
+def create(arguments: Sequence[str], image: str) -> None:
+    """Run `docker create`; the machine image is made first when it is the one that is missing."""
+    try:
+        docker("create", "--pull=never", *arguments)
+    except CommandError as error:
+        if "no such image" not in str(error).lower():
+            raise
+        if image != image_tag():
+            raise CommandError(f"there is no image {image} on this Docker engine") from None
+        say(f"the image {image} is not there yet, so it is made now")
+        make_image()
+        docker("create", "--pull=never", *arguments)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import socket
+from typing import TYPE_CHECKING
 
 from components.local.containers.containers import Spec, ensure, wait_for
 from components.local.containers.engine import docker, put_files
-from components.local.containers.networks import NetworkState
 from components.local.containers.privileges import machine_options
-from components.local.containers.requests import MachineRequest
 from components.local.containers.resolvers import machine_name_servers
+
+if TYPE_CHECKING:
+    import socket
+    from ipaddress import IPv4Address
+
+    from components.local.containers.networks import NetworkState
+    from components.local.containers.requests import MachineRequest
 
 SSH_PORT = 22
 HOST_KEY = "/etc/ssh/ssh_host_ed25519_key"
@@ -24,8 +29,8 @@ def create_machine(request: MachineRequest) -> dict[str, object]:
             role="machine",
             port=SSH_PORT,
             files=files,
-            volume_path="/var",  # overlay on overlay does not work, so containerd needs another disk
-            options=lambda network: options(request, network),
+            volume_path="/var",  # containerd's overlay does not work on the container's own
+            options=lambda network, address: options(request, network, address),
         )
     )
     if place.found:
@@ -52,11 +57,11 @@ def _line(text: str) -> str:
     return f"{text.strip()}\n"
 
 
-def options(request: MachineRequest, network: NetworkState) -> list[str]:
+def options(request: MachineRequest, network: NetworkState, address: IPv4Address) -> list[str]:
     """What only machines get."""
-    servers = machine_name_servers(network, request.image)
+    servers = machine_name_servers(network, address, request.image)
     return [
-        *machine_options(),
+        *machine_options(in_vm=network.published),
         *("--stop-signal", "SIGRTMIN+3"),  # systemd's way to be told to power off
         *("--env", f"MACHINE_NAMESERVERS={' '.join(servers)}"),
         *("--env", f"MACHINE_GATEWAY={network.gateway}"),

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-import socket
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from components.local.containers.containers import Spec, ensure, wait_for
 from components.local.containers.engine import LABEL, docker, put_files
-from components.local.containers.requests import MirrorRequest
 from components.local.containers.shell import CommandError
+
+if TYPE_CHECKING:
+    import socket
+
+    from components.local.containers.requests import MirrorRequest
 
 MIRROR_PORT = 5000
 CONFIG = "/etc/kubernetes-anywhere/nginx.conf"
 DIRECTORY = f"{LABEL}.directory"
 
-# The workers are root, in a container with few capabilities, since the folder may be its owner's alone.
+# The workers are root, with the few capabilities of an ordinary container, since the folder may be
+# readable by its owner alone.
 _CONFIG = f"""\
 user root;
 worker_processes 2;
@@ -53,7 +58,7 @@ def create_mirror(request: MirrorRequest) -> dict[str, object]:
             port=MIRROR_PORT,
             files=files,
             labels={DIRECTORY: str(folder)},
-            options=lambda network: (
+            options=lambda _network, _address: (
                 *("--mount", f"type=bind,source={folder},target=/srv/mirror,readonly"),
                 *("--entrypoint", "nginx"),
             ),
@@ -71,5 +76,5 @@ def create_mirror(request: MirrorRequest) -> dict[str, object]:
     }
 
 
-def _connected(connection: socket.socket) -> bool:
+def _connected(_connection: socket.socket) -> bool:
     return True

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from components.local.containers.engine import (
     ADDRESS,
     CLUSTER,
     NETWORK,
+    PUBLISHED,
     docker,
     inspect,
     label_options,
     listed,
+    needs_published_ports,
     remove,
-    shares_our_network,
 )
-from components.local.containers.requests import Named, NetworkRequest
 from components.local.containers.shell import CommandError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from components.local.containers.requests import Named, NetworkRequest
 
 CONFIG_KEY = "network.hostCidr"
 
@@ -36,18 +41,20 @@ class NetworkState:
     labels: Mapping[str, str]
     taken: frozenset[IPv4Address]  # by what runs
 
+    @property
+    def published(self) -> bool:
+        """Whether this computer reaches the containers by published ports only."""
+        return PUBLISHED in self.labels
+
 
 def create_network(request: NetworkRequest) -> dict[str, object]:
     """Make the network, or find it as it should be."""
     try:
         cidr = IPv4Network(request.cidr)
     except ValueError as error:
-        raise CommandError(f"{request.cidr} is not an IPv4 network ({error}): change {CONFIG_KEY}") from None
-    if request.internal and not shares_our_network():
         raise CommandError(
-            "a network without a way out cannot be reached here: Docker Desktop reaches containers by "
-            "published ports only. Remove `mirror` from the config, or use Docker on Linux"
-        )
+            f"{request.cidr} is not an IPv4 network ({error}): change {CONFIG_KEY}"
+        ) from None
     found = network_state(request.name)
     if found is None:
         _create(request, cidr)
@@ -65,7 +72,19 @@ def _create(request: NetworkRequest, cidr: IPv4Network) -> None:
     clash = overlap(cidr, [*_engine_networks(), *_host_routes()])
     if clash:
         raise CommandError(f"{cidr} overlaps {clash}: change {CONFIG_KEY} to a range that is free")
-    labels = {**request.labels, CLUSTER: request.cluster or request.name, NETWORK: request.name}
+    published = needs_published_ports()
+    if published and request.internal:
+        raise CommandError(
+            "a network without a way out cannot be reached here: Docker Desktop reaches "
+            "containers by published ports only. Remove `mirror` from the config, or use Docker "
+            "on Linux"
+        )
+    labels = {
+        **request.labels,
+        CLUSTER: request.cluster or request.name,
+        NETWORK: request.name,
+        **({PUBLISHED: "true"} if published else {}),
+    }
     docker(
         *("network", "create", "--driver", "bridge"),
         *("--subnet", str(cidr), "--gateway", str(cidr[1])),
@@ -105,7 +124,8 @@ def host_routes(table: str) -> list[tuple[str, IPv4Network]]:
     for line in table.splitlines()[1:]:
         interface, destination, *_, mask = line.split()[:8]
         address, bits = (IPv4Address(bytes.fromhex(text)[::-1]) for text in (destination, mask))
-        routes.append((f"this computer's route through {interface}", IPv4Network(f"{address}/{bits}")))
+        network = IPv4Network(f"{address}/{bits}")
+        routes.append((f"this computer's route through {interface}", network))
     return routes
 
 
@@ -146,7 +166,7 @@ def free_address(network: NetworkState, pinned: Iterable[IPv4Address]) -> IPv4Ad
     for address in network.cidr.hosts():
         if address not in taken:
             return address
-    raise CommandError(f"no address is free in {network.cidr}: change {CONFIG_KEY} to a larger range")
+    raise CommandError(f"no address is free in {network.cidr}: enlarge {CONFIG_KEY}")
 
 
 def pinned_addresses(network: str) -> list[IPv4Address]:

@@ -6,10 +6,7 @@ refuse because they lack one capability. The rest of what `--privileged` does is
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-
-from components.local.containers.engine import shares_our_network
 
 # In the kernel's order, up to the last that every supported engine knows by name.
 CAPABILITIES = (
@@ -23,7 +20,7 @@ CAPABILITIES = (
 
 
 def capabilities(status: str) -> list[str]:
-    """The capabilities to add, given /proc/self/status; all of them when it hides none or is empty."""
+    """The capabilities to add, given /proc/self/status; all when it lacks none or is not known."""
     for line in status.splitlines():
         key, _, value = line.partition(":")
         if key == "CapBnd":
@@ -45,17 +42,13 @@ def options(status: str, *, modules: bool) -> list[str]:
         *("--device", "/dev/kmsg"),  # the kubelet reads there what ran out of memory
         # In the host's cgroup namespace two kubelets would remove each other's pods.
         "--cgroupns=private",
-        *("--tmpfs", "/run:exec,mode=755", "--tmpfs", "/tmp:exec"),
+        *("--tmpfs", "/run:exec,mode=755", "--tmpfs", "/tmp:exec"),  # noqa: S108  (the machine's)
         # The engine would make a folder that is not there, and leave it.
         *(["--volume", "/lib/modules:/lib/modules:ro"] if modules else []),
     ]
 
 
-def machine_options() -> list[str]:
-    """The options for this computer's engine."""
-    status = Path("/proc/self/status")
-    local = shares_our_network()
-    return options(
-        status.read_text() if local and status.is_file() else "",
-        modules=Path("/lib/modules").is_dir() if sys.platform == "linux" else True,
-    )
+def machine_options(*, in_vm: bool) -> list[str]:
+    """The options for this computer's engine, or for one in Docker Desktop's virtual machine."""
+    status = "" if in_vm else Path("/proc/self/status").read_text()
+    return options(status, modules=in_vm or Path("/lib/modules").is_dir())

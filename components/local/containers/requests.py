@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from components.local.containers.shell import CommandError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 API_PORT = 6443
 

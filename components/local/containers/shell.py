@@ -6,11 +6,21 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
 
 _TAIL = 2000  # characters of a failed program's output that are worth reading
+_TITLE = 120  # and of what ran
+
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
 
 
 class CommandError(RuntimeError):
@@ -43,7 +53,8 @@ def run(
     if done.returncode != 0:
         said = (done.stderr.strip() or done.stdout.strip()).decode(errors="replace")
         raise CommandError(
-            f"`{_words(argv)}` failed with code {done.returncode}: {said[-_TAIL:] or 'it said nothing'}"
+            f"`{_words(argv)}` failed with code {done.returncode}: "
+            f"{said[-_TAIL:] or 'it said nothing'}"
         )
     return done.stdout.decode(errors="replace")
 
@@ -51,12 +62,13 @@ def run(
 def _words(argv: Sequence[str]) -> str:
     """What ran, short enough for a message."""
     text = " ".join(argv)
-    return text if len(text) <= 120 else text[:120] + " …"
+    return text if len(text) <= _TITLE else f"{text[:_TITLE]} …"
 
 
 def say(text: str) -> None:
     """Tell people what goes on; standard output is for answers."""
-    print(text, file=sys.stderr, flush=True)
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
 
 
 def can_apt() -> bool:
@@ -99,14 +111,10 @@ def _folder(variable: str, default: str) -> Path:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold a lock that ends with this process at the latest. The file stays: removing it would race."""
+    """Hold a lock while this process lives. Its file stays, since removing it would race."""
     with path.open("w") as file:
         if sys.platform == "win32":
-            import msvcrt
-
             msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
         else:
-            import fcntl
-
             fcntl.flock(file, fcntl.LOCK_EX)
         yield

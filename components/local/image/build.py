@@ -10,13 +10,13 @@ run `files/setup.sh`.
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from components.local.containers.shell import (
     CommandError,
@@ -29,25 +29,33 @@ from components.local.containers.shell import (
     say,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 Way = Literal["debootstrap", "dockerfile"]
 
 HERE = Path(__file__).parent
 REPOSITORY = "kubernetes-anywhere/machine"
 SUITE = "bookworm"
+VARIANT = "minbase"
+SETUP = "/tmp/files"  # noqa: S108  (inside the image's root, where nobody else is)
 ENTRYPOINT = "/usr/local/sbin/machine-entrypoint"
+_ONE_LINE = re.compile(r"\s*deb\s+(\[[^]]*\]\s*)?(?P<uri>\S+)\s+(?P<suite>\S+)")
 _RELEASES = frozenset({"bullseye", "bookworm", "trixie", "forky", "sid", "stable", "testing"})
 
 
 def sources() -> list[Path]:
-    """The files that the image depends on, in a stable order."""
+    """The files that are the image's content, in a stable order."""
     return sorted(
-        path for path in HERE.rglob("*") if path.is_file() and "__pycache__" not in path.parts
+        path
+        for path in HERE.rglob("*")
+        if path.is_file() and path.suffix != ".py" and "__pycache__" not in path.parts
     )
 
 
 def content_hash() -> str:
-    """Names the content of this folder."""
-    digest = hashlib.sha256()
+    """Names what the image is made of: this folder, and what this module adds to it."""
+    digest = hashlib.sha256(f"{SUITE} {VARIANT} {ENTRYPOINT}\n".encode())
     for path in sources():
         digest.update(f"{path.relative_to(HERE).as_posix()}\0".encode())
         digest.update(hashlib.sha256(path.read_bytes()).digest())
@@ -88,9 +96,8 @@ def _entries(path: Path) -> Iterator[tuple[str, list[str]]]:
     text = path.read_text()
     if path.suffix == ".list":
         for line in text.splitlines():
-            words = line.split("]")[-1].split() if "[" in line else line.split()[1:]
-            if line.strip().startswith("deb ") and len(words) >= 2:
-                yield words[0], [words[1]]
+            if entry := _ONE_LINE.match(line):
+                yield entry["uri"], [entry["suite"]]
         return
     for stanza in text.split("\n\n"):
         fields = {
@@ -156,13 +163,14 @@ def _make_root(root: Path, downloads: Path, archive: Path) -> None:
     downloads.mkdir(exist_ok=True)
     _alone(
         [
-            *("debootstrap", "--variant=minbase", f"--include={','.join(packages())}"),
+            *("debootstrap", f"--variant={VARIANT}", f"--include={','.join(packages())}"),
             *(f"--cache-dir={downloads}", SUITE, str(root), mirror),
         ]
     )
-    shutil.copytree(HERE / "files", root / "tmp" / "files")
-    _alone(["chroot", str(root), "sh", "/tmp/files/setup.sh", "/tmp/files"])
-    shutil.rmtree(root / "tmp" / "files")
+    inside = root / SETUP.lstrip("/")
+    shutil.copytree(HERE / "files", inside)
+    _alone(["chroot", str(root), "sh", f"{SETUP}/setup.sh", SETUP])
+    shutil.rmtree(inside)
     run(["tar", "--create", "--numeric-owner", f"--file={archive}", f"--directory={root}", "."])
 
 
@@ -179,10 +187,11 @@ def main() -> int:
         "dockerfile": "dockerfile",
     }
     asked = " ".join(sys.argv[1:])
+    if asked not in ways:
+        say(f"machine image: {asked} is no way to make it: debootstrap or dockerfile")
+        return 2
     try:
-        if asked not in ways:
-            raise CommandError(f"{asked} is no way to make an image: debootstrap or dockerfile")
-        print(ensure_image(ways[asked]))
+        sys.stdout.write(f"{ensure_image(ways[asked])}\n")
     except CommandError as error:
         say(f"machine image: {error}")
         return 1

@@ -8,6 +8,7 @@ files=$1
 # kernel that all machines share.
 systemctl mask \
     apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer fstrim.timer \
+    e2scrub_reap.service modprobe@.service \
     console-getty.service getty.target getty-static.service \
     dev-hugepages.mount proc-sys-fs-binfmt_misc.automount \
     proc-sys-fs-binfmt_misc.mount sys-fs-fuse-connections.mount sys-kernel-config.mount \
@@ -16,7 +17,8 @@ systemctl mask \
     systemd-logind.service systemd-machine-id-commit.service systemd-modules-load.service \
     systemd-networkd.service systemd-networkd.socket systemd-networkd-wait-online.service \
     systemd-network-generator.service systemd-pstore.service systemd-random-seed.service \
-    systemd-remount-fs.service systemd-resolved.service systemd-timesyncd.service \
+    systemd-remount-fs.service systemd-resolved.service systemd-sysusers.service \
+    systemd-timesyncd.service systemd-tmpfiles-setup-dev.service \
     systemd-udev-settle.service systemd-udev-trigger.service systemd-udevd.service \
     systemd-udevd-control.socket systemd-udevd-kernel.socket systemd-update-utmp.service \
     systemd-vconsole-setup.service
@@ -32,6 +34,17 @@ install -D -m 0644 "$files/sshd.conf" /etc/ssh/sshd_config.d/kubernetes-anywhere
 install -D -m 0755 "$files/entrypoint.sh" /usr/local/sbin/machine-entrypoint
 install -d -m 0700 /root/.ssh
 install -d -m 0755 /srv/mirror /etc/kubernetes-anywhere
+
+# The engine copies /var to the volume of each machine before it starts: hundreds of files that only
+# apt ever reads need not be there.
+for folder in lib/dpkg cache/debconf; do
+    if [ ! -L "/var/$folder" ]; then
+        mkdir -p "/usr/$folder"
+        cp -a "/var/$folder/." "/usr/$folder/"
+        rm -rf "/var/$folder"
+        ln -s "/usr/$folder" "/var/$folder"
+    fi
+done
 
 # What must differ between machines, and what only costs space.
 rm -f /etc/ssh/ssh_host_* /etc/motd /etc/hostname

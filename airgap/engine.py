@@ -1,0 +1,93 @@
+"""The Pulumi engine from source, for computers that cannot fetch it.
+
+Plugins lie in a plugin folder of our own (PULUMI_HOME), each under the version that its SDK asks
+for: the engine takes them from there without a word, while what it finds on PATH draws warnings.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from importlib import metadata
+from pathlib import Path
+
+from airgap import gobuild, paths, progress
+from airgap.recipes import (
+    ENGINE,
+    KUBERNETES_PROVIDER,
+    KUBERNETES_SDK_VERSION,
+    PULUMI,
+    PULUMI_VERSION,
+    PYTHON_HOST,
+)
+
+__all__ = ["PULUMI_VERSION", "bin_folder", "build", "is_ready", "path_folders", "pulumi_home"]
+
+_ROOT = Path(__file__).resolve().parent.parent
+_STAND_INS = ("tls", "command")  # plugins in Python: airgap/plugins
+# Beside the language host, of the CLI's version: the host starts programs with it.
+_EXEC = "pulumi-language-python-exec"
+_EXEC_IN_MODULE = ("github.com/pulumi/pulumi/sdk/v3", f"v{PULUMI_VERSION}", "python/cmd")
+# When an update fails, this older host passes the engine's interrupt on to the program, whose
+# traceback would then stand above the real error.
+_QUIET = """import argparse
+import signal
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+"""
+
+
+def bin_folder() -> Path:
+    """Where the CLI and its Python host are."""
+    return paths.cache() / "engine" / f"{PULUMI_VERSION}-{PULUMI.recipe()}" / "bin"
+
+
+def pulumi_home() -> Path:
+    """What PULUMI_HOME has to be."""
+    return paths.cache() / "pulumi-home"
+
+
+def path_folders(release: str) -> tuple[str, ...]:
+    """What comes first on PATH: the engine, and kubectl of a release once its mirror is there."""
+    return (str(bin_folder()), str(paths.cache() / "kubectl" / release))
+
+
+def is_ready() -> bool:
+    """Whether everything is built and in its place."""
+    programs = [bin_folder() / name for name in ("pulumi", PYTHON_HOST.name, _EXEC)]
+    return all(path.exists() for path in (*programs, _provider_file()))
+
+
+def build() -> None:
+    """Build what is missing and put all in place. Raises BuildError."""
+    progress.run([gobuild.step(recipe) for recipe in ENGINE])
+    with paths.locked("engine"):
+        folder = bin_folder()
+        folder.mkdir(parents=True, exist_ok=True)
+        for recipe in (PULUMI, PYTHON_HOST):
+            paths.place(recipe.program(recipe.name), folder / recipe.name)
+        _place_exec(folder / _EXEC)
+        paths.place(KUBERNETES_PROVIDER.program(KUBERNETES_PROVIDER.name), _provider_file())
+        for name in _STAND_INS:
+            _write_stand_in(name)
+
+
+def _provider_file() -> Path:
+    return _plugin_folder("kubernetes", KUBERNETES_SDK_VERSION) / "pulumi-resource-kubernetes"
+
+
+def _plugin_folder(name: str, version: str) -> Path:
+    return pulumi_home() / "plugins" / f"resource-{name}-v{version}"
+
+
+def _place_exec(target: Path) -> None:
+    module, version, folder = _EXEC_IN_MODULE
+    text = (gobuild.module_source(module, version) / folder / _EXEC).read_text()
+    paths.write(target, text.replace("import argparse\n", _QUIET, 1), mode=0o755)
+
+
+def _write_stand_in(name: str) -> None:
+    """Write the program that starts our plugin; each time, since the clone may have moved."""
+    folder = _plugin_folder(name, metadata.version(f"pulumi-{name}"))
+    command = shlex.join([sys.executable, "-m", "airgap.plugins", name])
+    text = f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(_ROOT))} exec {command} "$@"\n'
+    paths.write(folder / f"pulumi-resource-{name}", text, mode=0o755)

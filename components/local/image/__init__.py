@@ -1,0 +1,1 @@
+"""The machine image: what every local machine is made from."""

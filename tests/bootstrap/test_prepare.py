@@ -1,0 +1,151 @@
+"""Fetching: `files/prepare.sh`, run by bash with the real texts and archives made here."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import tarfile
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bootstrap import render
+from config import Role
+from tests.bootstrap.views import MIRROR, on, view
+
+if TYPE_CHECKING:
+    from bootstrap.render import HostView
+    from tests.bootstrap.sandbox import Ran, Sandbox
+
+OPT = "/opt/kubernetes-anywhere"
+RUNTIME = "containerd-anywhere"
+
+
+def archive(*names: str) -> bytes:
+    """A compressed tar with some programs in it."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
+        for name in names:
+            member = tarfile.TarInfo(name)
+            member.mode, member.size = 0o755, len(name)
+            tar.addfile(member, io.BytesIO(name.encode()))
+    return buffer.getvalue()
+
+
+FILES = {
+    "containerd-2.3.4-linux-amd64.tar.gz": archive("bin/containerd", "bin/runner"),
+    "runc.amd64": b"runc",
+    "cni-plugins-linux-amd64-v1.9.1.tgz": archive("./bridge", "./loopback"),
+}
+
+
+def sums(**other: bytes) -> dict[str, str]:
+    return {name: hashlib.sha256(other.get(name, data)).hexdigest() for name, data in FILES.items()}
+
+
+def mirrored(role: Role = Role.NODE) -> HostView:
+    return on(view(role), mirror_url=MIRROR, archive_sums=sums())
+
+
+@pytest.fixture
+def mirror(host: Sandbox) -> Sandbox:
+    """A host with a mirror that has everything, and a containerd archive that was unpacked before.
+
+    Its `ctr` is the stub.
+    """
+    for name, data in FILES.items():
+        host.path(f"www/{name}").write_bytes(data)
+    return host
+
+
+def prepare(host: Sandbox, found: HostView | None = None) -> Ran:
+    return host.run(render.prepare(found or mirrored()))
+
+
+def test_archives_are_unpacked_each_into_its_own_folder(mirror: Sandbox) -> None:
+    ran = prepare(mirror)
+    assert ran.status == 0, ran.stderr
+    assert mirror.files(OPT) == {"containerd-2.3.4", "runc-1.4.3", "cni-plugins-1.9.1"}
+    assert mirror.files(f"{OPT}/cni-plugins-1.9.1") == {"bridge", "loopback"}
+    assert mirror.files(f"{OPT}/runc-1.4.3") == {"runc"}
+
+
+def test_what_runs_as_a_program_may_be_run(mirror: Sandbox) -> None:
+    prepare(mirror)
+    for path in (f"{OPT}/runc-1.4.3/runc", f"{OPT}/runc-1.4.3", f"{OPT}/cni-plugins-1.9.1/bridge"):
+        assert mirror.path(path).stat().st_mode & 0o777 == 0o755
+
+
+def test_a_second_run_fetches_and_starts_nothing(mirror: Sandbox) -> None:
+    """A09: what is there is not fetched again."""
+    first, second = prepare(mirror), prepare(mirror)
+    assert first.restarts == [RUNTIME]
+    assert second.restarts == []
+    assert not [call for call in second.calls if call.startswith("curl") or "images pull" in call]
+
+
+def test_a_wrong_checksum_is_a_problem_and_leaves_nothing(mirror: Sandbox) -> None:
+    mirror.path("www/runc.amd64").write_bytes(b"evil")
+    ran = prepare(mirror)
+    assert ran.status == 1
+    assert "has the checksum" in ran.stderr
+    assert hashlib.sha256(b"evil").hexdigest() in ran.stderr
+    assert mirror.files(OPT) == {"containerd-2.3.4", "cni-plugins-1.9.1"}
+    assert ran.restarts == []
+
+
+def test_all_archives_that_cannot_be_had_are_told_at_once(mirror: Sandbox) -> None:
+    for name in ("runc.amd64", "cni-plugins-linux-amd64-v1.9.1.tgz"):
+        mirror.path(f"www/{name}").unlink()
+    ran = prepare(mirror)
+    assert ran.status == 1
+    assert "2 problem(s)" in ran.stderr
+    assert f"{MIRROR}/archives/runc.amd64" in ran.stderr
+    assert mirror.files(OPT) == {"containerd-2.3.4"}
+
+
+def test_an_archive_that_cannot_be_unpacked_is_no_archive(mirror: Sandbox) -> None:
+    """A full disk must not leave half a folder that the next run takes for whole."""
+    name = "cni-plugins-linux-amd64-v1.9.1.tgz"
+    mirror.path(f"www/{name}").write_bytes(b"not a tar")
+    broken = on(mirrored(), archive_sums=sums() | {name: hashlib.sha256(b"not a tar").hexdigest()})
+    assert prepare(mirror, broken).status != 0
+    assert "cni-plugins-1.9.1" not in mirror.files(OPT)
+
+
+def test_a_runtime_that_runs_is_left_to_the_activation(mirror: Sandbox) -> None:
+    """Preparing changes nothing that runs, so that hosts can do it side by side."""
+    prepare(mirror)
+    before = mirror.read("/etc/containerd/config.toml")
+    other = on(mirrored(), traits=render.Traits(systemd_cgroup=True))
+    ran = prepare(mirror, other)
+    assert (ran.status, ran.restarts) == (0, [])
+    assert mirror.read("/etc/containerd/config.toml") == before
+    assert not [name for name in mirror.files("/etc/containerd") if name.startswith(".")]
+
+
+def test_a_runtime_that_does_not_start_is_told_with_its_journal(mirror: Sandbox) -> None:
+    mirror.write(f"broken/{RUNTIME}", "")
+    ran = prepare(mirror)
+    assert ran.status == 1
+    assert f"journal of {RUNTIME}" in ran.stderr
+
+
+def test_the_images_of_the_role_are_pulled_and_pinned(mirror: Sandbox) -> None:
+    found = mirrored(Role.MASTER)
+    ran = prepare(mirror, found)
+    expected = {found.config.release.images[name] for name in render.IMAGES[Role.MASTER]}
+    assert set(mirror.read("images").splitlines()) == expected
+    assert len([call for call in ran.calls if call.endswith("pinned=pinned")]) == len(expected)
+
+
+def test_an_image_that_cannot_be_had_is_named(mirror: Sandbox) -> None:
+    mirror.write("missing", "registry.k8s.io/pause:3.10.2\n")
+    ran = prepare(mirror)
+    assert ran.status == 1
+    assert "cannot pull registry.k8s.io/pause:3.10.2: not found" in ran.stderr
+
+
+def test_the_host_says_whose_it_is(mirror: Sandbox) -> None:
+    prepare(mirror)
+    assert mirror.read("/var/lib/kubernetes-anywhere/cluster") == "test\n"

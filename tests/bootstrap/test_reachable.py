@@ -1,0 +1,97 @@
+"""Everything that would fail later, found at once: `files/reachable.sh`, run by bash."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bootstrap import render
+from config import Role
+from tests.bootstrap.views import view
+
+if TYPE_CHECKING:
+    from tests.bootstrap.sandbox import Ran, Sandbox
+
+PORT_USER = 'LISTEN 0 128 *:6443 *:* users:(("nginx",pid=1,fd=3))\n'
+
+
+def reach(host: Sandbox, role: Role = Role.MASTER, **keys: object) -> Ran:
+    """The step, on a host with disk enough."""
+    text = render.reachable(view(role, **keys))
+    disk = "df() { printf 'h\\n/dev/x 99999 0 90000 0%% /\\n'; }\n"
+    return host.run(text.replace("\ncluster ", f"\n{disk}cluster ", 1))
+
+
+def test_a_host_that_is_fit_is_described(host: Sandbox) -> None:
+    host.write("machine", "x86_64\n")
+    ran = reach(host)
+    assert ran.status == 0, ran.stderr
+    assert "reachable: Test Linux" in ran.stdout
+
+
+def test_it_changes_no_file(host: Sandbox) -> None:
+    host.write("machine", "x86_64\n")
+    before = {path: path.stat().st_mtime_ns for path in host.path("etc").rglob("*")}
+    reach(host)
+    assert {path: path.stat().st_mtime_ns for path in host.path("etc").rglob("*")} == before
+
+
+def test_all_problems_are_told_at_once(host: Sandbox) -> None:
+    host.write("machine", "riscv64\n")
+    host.write("listening", PORT_USER)
+    host.write("inotify", "128\n")
+    host.path("run/systemd/system").rmdir()
+    ran = reach(host)
+    assert ran.status == 1
+    for words in ("architecture is riscv64", "port 6443 is in use by nginx", "inotify", "systemd"):
+        assert words in ran.stderr
+
+
+@pytest.mark.parametrize(("machine", "arch"), [("x86_64", "amd64"), ("aarch64", "arm64")])
+def test_architectures_are_known_by_both_names(host: Sandbox, machine: str, arch: str) -> None:
+    host.write("machine", f"{machine}\n")
+    assert reach(host, arch=arch).status == 0
+    assert reach(host, arch="arm64" if arch == "amd64" else "amd64").status == 1
+
+
+def test_a_host_of_another_cluster_is_refused(host: Sandbox) -> None:
+    host.write("machine", "x86_64\n")
+    host.write("/var/lib/kubernetes-anywhere/cluster", "other\n")
+    ran = reach(host)
+    assert ran.status == 1
+    assert "runs a part of the cluster 'other' already" in ran.stderr
+
+
+@pytest.mark.parametrize("left", ["/etc/kubernetes/manifests/x.yaml", "/var/lib/etcd/member/x"])
+def test_leftovers_of_another_cluster_are_refused(host: Sandbox, left: str) -> None:
+    host.write("machine", "x86_64\n")
+    host.write(left, "")
+    ran = reach(host)
+    assert ran.status == 1
+    assert "leftovers" in ran.stderr
+
+
+def test_a_host_that_is_ours_may_use_its_ports(host: Sandbox) -> None:
+    """A09: the second run meets what the first one started."""
+    host.write("machine", "x86_64\n")
+    host.write("/var/lib/kubernetes-anywhere/cluster", "test\n")
+    host.write("listening", PORT_USER)
+    host.write("/etc/kubernetes/manifests/etcd.yaml", "")
+    assert reach(host).status == 0
+
+
+def test_a_disk_that_is_too_small_is_told_with_both_sizes(host: Sandbox) -> None:
+    host.write("machine", "x86_64\n")
+    text = render.reachable(view(Role.NODE))
+    disk = "df() { printf 'h\\n/dev/x 9 0 7 0%% /\\n'; }\n"
+    ran = host.run(text.replace("\ncluster ", f"\n{disk}cluster ", 1))
+    assert ran.status == 1
+    assert "has 7 MiB free and needs 1024" in ran.stderr
+
+
+def test_the_clock_of_the_host_is_compared(host: Sandbox) -> None:
+    """B10: a clock that is behind makes every new certificate invalid."""
+    host.write("machine", "x86_64\n")
+    text = render.reachable(view(Role.NODE))
+    assert "\nclock " in text, "`reachable` defines `clock` and never calls it"

@@ -1,0 +1,45 @@
+"""Hosts with fixed names and addresses, for tests of what they are sent."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from bootstrap.render import HostView
+from components.local.platform import TRAITS
+from config import Role
+from interface import Traits
+from tests.conftest import cluster
+
+MIRROR = "http://172.30.0.3"
+MASTERS = {"test-master-0": "172.30.0.10"}
+KEYS = {
+    "/etc/kubernetes/kubelet/kubelet.key": "PRIVATE KEY\n",
+    "/etc/kubernetes/kubelet/kubelet.crt": "CERTIFICATE\n",
+}
+ADDONS = {"/etc/kubernetes/addons/example.yaml": "kind: ConfigMap\n"}
+
+
+def view(
+    role: Role,
+    *,
+    mirror: bool = False,
+    masters: int = 1,
+    traits: Traits = TRAITS,
+    **keys: object,
+) -> HostView:
+    """The first host of a role."""
+    config = cluster(masters=masters, **keys)
+    return HostView(
+        config=config,
+        spec=next(spec for spec in config.hosts if spec.role is role),
+        address="172.30.0.10" if role is Role.MASTER else "172.30.0.100",
+        masters={f"test-master-{index}": f"172.30.0.{10 + index}" for index in range(masters)},
+        traits=traits,
+        mirror_url=MIRROR if mirror else None,
+        archive_sums={"runc.amd64": "5" * 64} if mirror else {},
+    )
+
+
+def on(found: HostView, **changes: object) -> HostView:
+    """The same host with something changed."""
+    return dataclasses.replace(found, **changes)

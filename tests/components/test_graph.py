@@ -1,0 +1,300 @@
+"""The resource graph of a cluster: who hangs on whom, in an update and in the first preview."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.conftest import (
+    LOCAL_COMMAND,
+    REMOTE_COMMAND,
+    UNKNOWN,
+    Graph,
+    Registered,
+    cluster,
+    names,
+    record,
+    whole,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+STEPS = ("reachable", "prepare", "identity", "activate")
+COMPONENTS = {
+    "kubernetes-anywhere:local:Local",
+    "kubernetes-anywhere:pki:ClusterPki",
+    "kubernetes-anywhere:bootstrap:Bootstrap",
+    "kubernetes-anywhere:bootstrap:Gates",
+    "kubernetes-anywhere:addons:Addons",
+}
+NOT_A_VALUE = re.compile(r"pulumi\.output\.Output object|Calling __str__|Calling \[toString\]")
+
+
+def hosts(graph: Graph, group: str) -> list[str]:
+    """The hosts of a group, in order, by the first step that each has."""
+    steps = graph.of_type(REMOTE_COMMAND)
+    return sorted(
+        name.removesuffix("-reachable")
+        for name in steps
+        if name.startswith(f"test-{group}-") and name.endswith("-reachable")
+    )
+
+
+def gate(graph: Graph, verb: str) -> Registered:
+    """The step on the operator's computer that waits for something."""
+    (found,) = (item for item in graph if item.type == LOCAL_COMMAND and item.inputs["create"] == verb)
+    return found
+
+
+def orphans(graph: Iterable[Registered]) -> list[str]:
+    """Resources that hang on the stack itself, other than the phases."""
+    return [
+        item.urn
+        for item in graph
+        if item.parent.split("::")[2:3] in ([], ["pulumi:pulumi:Stack"])
+        and item.type not in COMPONENTS
+    ]
+
+
+def test_each_host_has_the_four_steps_and_no_other(graph: Graph) -> None:
+    expected = {f"{host}-{step}" for g in ("master", "node") for host in hosts(graph, g) for step in STEPS}
+    assert set(graph.of_type(REMOTE_COMMAND)) == expected
+    assert hosts(graph, "node") == ["test-node-0", "test-node-1"]
+    assert len(hosts(graph, "master")) in {1, 3}
+
+
+def test_every_resource_has_a_parent_in_the_program(graph: Graph) -> None:
+    assert orphans(graph) == []
+
+
+def test_the_check_for_parents_finds_an_orphan() -> None:
+    from pulumi_tls import PrivateKey  # noqa: PLC0415 (only here)
+
+    assert len(orphans(record(lambda: PrivateKey("stray", algorithm="ED25519")))) == 1
+
+
+def test_a_phase_is_a_component_on_the_stack(graph: Graph) -> None:
+    assert {item.type for item in graph if not item.custom} >= COMPONENTS
+
+
+def test_only_kinds_of_resources_that_need_no_cloud(graph: Graph) -> None:
+    kinds = [item.type for item in graph if item.custom]
+    packages = {kind.split(":")[0] for kind in kinds if not kind.startswith("pulumi:providers:")}
+    assert packages == {"tls", "command", "kubernetes"}
+    assert [kind for kind in kinds if kind.startswith("pulumi:")] == ["pulumi:providers:kubernetes"]
+
+
+def test_no_object_of_the_cluster_goes_to_a_default_provider(graph: Graph) -> None:
+    """A default provider would write into whatever cluster the operator's own kubeconfig names."""
+    (provider,) = graph.of_type("pulumi:providers:kubernetes").values()
+    objects = [item for item in graph if item.type.startswith("kubernetes:")]
+    assert objects
+    assert [item.urn for item in objects if not item.provider.startswith(f"{provider.urn}::")] == []
+    assert "kubeconfig" in provider.secrets
+
+
+def test_a_host_goes_through_its_steps_in_order(graph: Graph) -> None:
+    """A03: everything on a host waits for the one step that waits for SSH."""
+    for host in [*hosts(graph, "master"), *hosts(graph, "node")]:
+        for position, step in enumerate(STEPS):
+            before = graph.before(graph.step(f"{host}-{step}"))
+            assert before >= {f"{host}-{earlier}" for earlier in STEPS[:position]}
+
+
+def test_reachable_and_prepare_wait_for_no_other_host(graph: Graph) -> None:
+    for host in [*hosts(graph, "master"), *hosts(graph, "node")]:
+        assert graph.before(graph.step(f"{host}-reachable")) == set()
+        assert graph.before(graph.step(f"{host}-prepare")) == {f"{host}-reachable"}
+
+
+@pytest.mark.parametrize("group", ["master", "node"])
+def test_activation_is_chained_within_a_group(graph: Graph, group: str) -> None:
+    chain = hosts(graph, group)
+    for earlier, later in zip(chain, chain[1:], strict=False):
+        assert f"{earlier}-activate" in graph.before(graph.step(f"{later}-identity"))
+        assert f"{later}-identity" not in graph.before(graph.step(f"{earlier}-activate"))
+
+
+def test_masters_and_nodes_do_not_wait_for_each_other(graph: Graph) -> None:
+    for group, other in (("master", "node"), ("node", "master")):
+        for host in hosts(graph, group):
+            before = graph.before(graph.step(f"{host}-activate"))
+            assert not [step for step in before if step.startswith(f"test-{other}-")]
+
+
+def test_the_gate_waits_for_the_activation_of_every_host(graph: Graph) -> None:
+    """C06: nothing talks to the API before a gate has seen it answer."""
+    every = {f"{host}-activate" for g in ("master", "node") for host in hosts(graph, g)}
+    for verb in ("api", "cluster"):
+        assert graph.before(gate(graph, verb)) >= every
+        assert "stdin" in gate(graph, verb).secrets
+    for item in graph:
+        if item.type.startswith("kubernetes:"):
+            assert gate(graph, "api").urn in graph.ancestors(item), item.urn
+            assert item.urn in graph.ancestors(gate(graph, "cluster")), item.urn
+
+
+def test_what_is_exported_is_secret_where_it_holds_a_key(graph: Graph) -> None:
+    """C11: `pulumi stack output` shows no credentials."""
+    assert graph.secret_exports["kubeconfig"]
+    assert not graph.secret_exports["nodes"]
+
+
+def test_steps_run_nothing_but_create(graph: Graph) -> None:
+    """A01: `triggers` would replace. A08: `delete` would need a live host. A04: no environment."""
+    for step in graph.of_type(REMOTE_COMMAND).values():
+        assert not step.inputs.keys() & {"triggers", "update", "delete", "environment"}, step.name
+        assert step.inputs["create"] == "exec bash -s"
+        assert step.inputs["addPreviousOutputInEnv"] is False
+
+
+def test_a_step_dies_with_the_machine_that_it_ran_on(graph: Graph) -> None:
+    """A08: a machine that is gone blocks neither `up` nor `destroy`."""
+    for step in graph.of_type(REMOTE_COMMAND).values():
+        machine = graph.resources[step.deleted_with]
+        assert machine.inputs["create"] == "create-machine"
+        assert step.name.rsplit("-", 1)[0] == machine.name
+        assert machine.urn in step.dependencies
+
+
+def test_ssh_is_dialled_without_a_count_and_within_a_time(update: Graph) -> None:
+    """A03: a boot takes as long as it takes, and a dead host does not take for ever."""
+    for step in update.of_type(REMOTE_COMMAND).values():
+        assert step.inputs["connection"]["dialErrorLimit"] == -1
+        assert step.inputs["connection"]["perDialTimeout"] > 0
+        assert step.timeouts["create"]
+        assert step.timeouts["update"] == step.timeouts["create"]
+
+
+def test_a_step_knows_whose_host_key_to_expect(update: Graph) -> None:
+    for step in update.of_type(REMOTE_COMMAND).values():
+        assert step.inputs["connection"]["hostKey"]
+
+
+def test_every_step_of_a_host_has_the_same_connection(update: Graph) -> None:
+    """A02: a connection whose shape differs between steps or runs shows as a change."""
+    for host in [*hosts(update, "master"), *hosts(update, "node")]:
+        found = [update.step(f"{host}-{step}").inputs["connection"] for step in STEPS]
+        assert all(connection == found[0] for connection in found)
+        assert found[0].keys() == {
+            *("host", "port", "user", "privateKey", "hostKey", "dialErrorLimit", "perDialTimeout")
+        }
+
+
+def test_the_step_with_keys_is_secret_and_silent(graph: Graph) -> None:
+    """A10: neither the log nor the state shows what passes through it."""
+    for name, step in graph.of_type(REMOTE_COMMAND).items():
+        if name.endswith("-identity"):
+            assert "stdin" in step.secrets
+            assert step.inputs["logging"] == "none"
+            assert step.secret_outputs >= {"stdout", "stderr"}
+
+
+def test_the_other_steps_show_their_text_line_by_line(graph: Graph) -> None:
+    for name, step in graph.of_type(REMOTE_COMMAND).items():
+        if not name.endswith("-identity"):
+            assert "stdin" not in step.secrets
+            assert "PRIVATE KEY" not in str(step.inputs["stdin"])
+
+
+def test_a_private_key_is_in_secret_inputs_only(small: Graph) -> None:
+    """C11: nothing in the state is in clear that a `stack export` may not show."""
+    for item in small:
+        for key, value in item.inputs.items():
+            if "PRIVATE KEY" in str(value):
+                assert key in item.secrets or f"{key}.privateKey" in item.secrets, (item.name, key)
+
+
+def test_no_text_is_an_unresolved_output(graph: Graph) -> None:
+    """D01: an Output that was formatted as text is a bug wherever it shows."""
+    for item in graph:
+        assert not NOT_A_VALUE.search(item.text), item.urn
+
+
+def test_the_check_for_outputs_finds_one() -> None:
+    assert NOT_A_VALUE.search("--node-ip=<pulumi.output.Output object at 0x7f>")
+
+
+def test_nothing_is_unknown_in_an_update(small: Graph) -> None:
+    assert [item.urn for item in small if UNKNOWN in item.text] == []
+
+
+def test_a_first_preview_knows_the_steps_but_not_the_addresses() -> None:
+    graph = record(whole(), preview=True)
+    assert graph.step("test-node-0-activate").inputs["stdin"] == UNKNOWN
+
+
+def test_a_later_preview_knows_every_text(small: Graph) -> None:
+    graph = record(whole(), preview=True, is_unknown=lambda _: False)
+    assert {urn: item.inputs for urn, item in graph.resources.items()} == {
+        urn: item.inputs for urn, item in small.resources.items()
+    }
+
+
+def test_a_new_node_adds_its_own_resources_and_changes_no_other_host() -> None:
+    before, after = record(whole(nodes=2)), record(whole(nodes=3))
+    assert before.resources.keys() < after.resources.keys()
+    added = [after.resources[urn] for urn in after.resources.keys() - before.resources.keys()]
+    assert {item.name for item in added} == {
+        "test-node-2",
+        "test-node-2-host-key",
+        "test-node-2-kubelet",
+        *(f"test-node-2-{step}" for step in STEPS),
+    }
+    changed = [urn for urn, item in before.resources.items() if item.inputs != after.resources[urn].inputs]
+    # Who has to be Ready is asked on the operator's computer, of the API.
+    assert changed == [gate(after, "cluster").urn]
+
+
+def test_a_node_costs_a_single_digit_of_resources(large: Graph) -> None:
+    assert len([item for item in large if item.name.startswith("test-node-1")]) <= 9
+
+
+def test_the_preview_of_a_new_master_leaves_the_nodes_alone() -> None:
+    """A node's files hold no master's address, so one that is not known yet must not show on nodes."""
+    before = record(whole(masters=1))
+    after = record(
+        whole(masters=3),
+        preview=True,
+        is_unknown=lambda name: name.startswith(("test-master-1", "test-master-2")),
+    )
+    for node in hosts(before, "node"):
+        for step in STEPS:
+            name = f"{node}-{step}"
+            assert after.step(name).inputs == before.step(name).inputs, name
+
+
+def kubelet_setting(value: int) -> Graph:
+    pools = [
+        {"name": "node", "count": 2},
+        {"name": "big", "count": 1, "kubelet": {"config": {"maxPods": value}}},
+    ]
+    return record(whole(pools=pools))
+
+
+def test_a_kubelet_setting_of_a_pool_changes_one_line_of_its_hosts() -> None:
+    before, after = kubelet_setting(100), kubelet_setting(50)
+    changed = [urn for urn, item in before.resources.items() if item.inputs != after.resources[urn].inputs]
+    assert [urn.rsplit("::", 1)[1] for urn in changed] == ["test-big-0-activate"]
+    old, new = (g.step("test-big-0-activate").inputs["stdin"].splitlines() for g in (before, after))
+    lines = [line for line in difflib.ndiff(old, new) if line[0] in "+-"]
+    assert lines == ["- maxPods: 100", "+ maxPods: 50"]
+
+
+def test_the_same_config_gives_the_same_graph_twice(small: Graph) -> None:
+    again = record(whole())
+    assert again.resources == small.resources
+
+
+def test_authorities_are_protected_on_platforms_that_ask_for_it(small: Graph) -> None:
+    """What is thrown away with this computer's containers needs no protection."""
+    assert not [item.name for item in small if item.protect]
+
+
+def test_hosts_keep_their_names_and_order_in_every_list() -> None:
+    config = cluster(masters=3)
+    assert names(config)[:3] == ["test-master-0", "test-master-1", "test-master-2"]

@@ -1,0 +1,90 @@
+"""tls and command behind the real engine: no change twice, line diffs, no key in sight."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+
+from tests.engine.cli import Pulumi
+
+pytestmark = pytest.mark.engine
+
+LINES = [f"setting{number}: {number}" for number in range(20)]
+CHANGED = [*LINES[:10], "setting10: changed", *LINES[11:]]
+
+
+class Small:
+    """The small program's stack, and the file that it places."""
+
+    def __init__(self, folder: Path, variables: dict[str, str]) -> None:
+        self.target = folder / "placed"
+        self.stack = Pulumi(folder, "small", variables, Path(__file__).parent / "small")
+
+    def configure(self, lines: list[str]) -> None:
+        """Say what the file is to hold."""
+        text = "\n".join(lines) + "\n"
+        self.stack.configure({"small:target": str(self.target), "small:text": text})
+
+
+@pytest.fixture(scope="module")
+def small(ready: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Small:
+    """The stack after its first `up`."""
+    made = Small(tmp_path_factory.mktemp("small"), ready)
+    made.configure(LINES)
+    made.stack.up()
+    return made
+
+
+def canaries(pem: str) -> list[str]:
+    """What would be a leak wherever it is seen: the key as a whole, escaped, and its lines."""
+    lines = [line for line in pem.splitlines() if line and not line.startswith("-----")]
+    return [pem, json.dumps(pem)[1:-1], *lines, "PRIVATE KEY"]
+
+
+def test_the_resources_of_one_run_fit_together(small: Small) -> None:
+    assert small.target.read_text().splitlines() == LINES
+    outputs = small.stack.outputs()
+    leaf = x509.load_pem_x509_certificate(outputs["certificate"].encode())
+    leaf.verify_directly_issued_by(x509.load_pem_x509_certificate(outputs["authority"].encode()))
+    assert leaf.subject.rfc4514_string() == "CN=leaf"
+
+
+def test_a_second_up_changes_nothing(small: Small) -> None:
+    done = small.stack.call("up", "--yes", "--skip-preview", "--expect-no-changes")
+    assert "unchanged" in done.output
+
+
+def test_a_changed_line_of_stdin_shows_as_a_line(small: Small) -> None:
+    small.configure(CHANGED)
+    text = small.stack.diff()
+    changes = re.findall(r"^\s*([-+]) (setting.*)$", text, re.MULTILINE)
+    assert changes == [("-", "setting10: 10"), ("+", "setting10: changed")]
+    assert "setting2: 2\n" not in text, "lines far from the change are not shown"
+    small.configure(LINES)
+
+
+def test_no_key_is_in_the_output_or_in_the_exported_state(small: Small) -> None:
+    key = small.stack.outputs()["key"]
+    assert "PRIVATE KEY" in key
+    small.stack.call("preview", "--diff", "--show-sames")
+    small.stack.state("stack", "output", "--json")
+    state = small.stack.state("stack", "export").stdout
+    seen = state + "".join(done.output for done in small.stack.transcript)
+    for canary in canaries(key):
+        assert canary not in seen
+
+
+def test_destroy_runs_deletes_and_leaves_no_resource(
+    ready: dict[str, str], tmp_path: Path
+) -> None:
+    small = Small(tmp_path, ready)
+    small.configure(LINES)
+    small.stack.up()
+    assert small.target.exists()
+    small.stack.destroy()
+    assert not small.target.exists()
+    assert small.stack.resources() == []
