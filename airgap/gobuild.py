@@ -156,7 +156,7 @@ class _Workspace:
         flags = [*_FLAGS, f"-ldflags={_STRIP} {variables} {build.linker}".rstrip()]
         if build.tags:
             flags.append(f"-tags={','.join(build.tags)}")
-        self._go("build", *flags, "-o", "out/", *build.packages)
+        self._compile(*flags, "-o", "out/", *build.packages)
         for old, new in build.rename.items():
             (self._folder / "out" / old).rename(self._folder / "out" / new)
 
@@ -214,10 +214,31 @@ class _Workspace:
                 check=False,
             )
         if done.returncode:
-            what = f"go {arguments[0]} of {self._build.name} {self._build.version} failed"
-            said = tail(self._log.read_text() + done.stdout)
-            raise BuildError(f"{what}:\n{said}\nthe whole output: {self._log}")
+            raise self._failure(arguments[0], done.stdout)
         return done.stdout
+
+    def _compile(self, *arguments: str) -> None:
+        """Run `go build -v`, which names each package as it is done with it."""
+        with (
+            self._log.open("a") as log,
+            subprocess.Popen(
+                ["go", "build", "-v", *arguments],
+                cwd=self._folder,
+                env=self._environment,
+                stderr=subprocess.PIPE,
+                text=True,
+            ) as process,
+        ):
+            for number, line in enumerate(process.stderr or (), start=1):
+                log.write(line)
+                self._note(f"{number} packages compiled")
+        if process.returncode:
+            raise self._failure("build")
+
+    def _failure(self, verb: str, output: str = "") -> BuildError:
+        what = f"go {verb} of {self._build.name} {self._build.version} failed"
+        said = tail(self._log.read_text() + output)
+        return BuildError(f"{what}:\n{said}\nthe whole output: {self._log}")
 
 
 def module_source(module: str, version: str) -> Path:

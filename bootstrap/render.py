@@ -6,6 +6,7 @@ files in `tests/bootstrap/golden` show it whole.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from string import Template
@@ -159,6 +160,15 @@ def kubelet_config(view: HostView) -> dict[str, JsonValue]:
     return {**base, **registration, **view.traits.kubelet, **view.spec.kubelet.config}
 
 
+def systemd_word(text: str) -> str:
+    """One word of a command line as a unit file has it (systemd.service(5), "Command lines")."""
+    escaped = text.replace("%", "%%").replace("$", "$$")
+    if re.fullmatch(r"[\w@%+=:,./$-]+", escaped, re.ASCII):
+        return escaped
+    quoted = escaped.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{quoted}"'
+
+
 def kubelet_arguments(view: HostView) -> str:
     """The kubelet's command line: what has no field in its configuration, then the user's flags."""
     labels = ",".join(f"{key}={value}" for key, value in sorted(view.spec.labels.items()))
@@ -170,7 +180,7 @@ def kubelet_arguments(view: HostView) -> str:
         **({"node-labels": labels} if labels else {}),
         **view.spec.kubelet.extra_args,
     }
-    return call(*(f"--{flag}={value}" for flag, value in flags.items()))
+    return " ".join(systemd_word(f"--{flag}={value}") for flag, value in flags.items())
 
 
 def kubelet_files(view: HostView) -> tuple[File, ...]:
@@ -281,6 +291,7 @@ def _activate(view: HostView, step: str, files: tuple[File, ...]) -> str:
     return program(
         "activate",
         (
+            call("node", view.spec.name),
             call("runtime", folders(view.config)["containerd"]),
             *(call("health", pod, url) for pod, url in pods.items() if url),
             *(place(file) for file in files),

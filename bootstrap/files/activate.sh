@@ -3,19 +3,24 @@
 
 ctr=""
 runtime() { ctr=/opt/kubernetes-anywhere/$1/bin/ctr; }
+node=""
+node() { node=$1; } # the name that its pods' names end with
 healths=()
 health() { healths+=("$1 $2"); } # STATIC-POD URL
 
 running() { # the running containers of a static pod
   local id
-  for id in $("$ctr" -n k8s.io containers ls -q "labels.\"io.kubernetes.pod.name\"==$1-$(hostname)"); do
+  for id in $("$ctr" -n k8s.io containers ls -q "labels.\"io.kubernetes.pod.name\"==$1-$node"); do
     "$ctr" -n k8s.io tasks ls 2>/dev/null | awk -v id="$id" '$1 == id && $3 == "RUNNING" {print $1}'
   done
 }
-replaced() { # STATIC-POD OLD-CONTAINERS: none of the old ones runs any more
+# Which containers ran before a manifest changed, kept until `finished`: a run that goes on where one
+# was cut off must not take the new containers for the old ones.
+remember() { [[ -f $state/before.$1 ]] || running "$1" >"$state/before.$1"; }
+replaced() { # STATIC-POD: none of those runs any more
   local id now
   now=$(running "$1")
-  for id in $2; do [[ $now != *"$id"* ]] || return 1; done
+  while read -r id; do [[ $now != *"$id"* ]] || return 1; done <"$state/before.$1"
 }
 answers() { curl -fsS -k --max-time 5 "$1"; }
 
@@ -46,9 +51,9 @@ restart() { # UNIT
 activate() {
   local step=$1 was_active=0 entry pod url
   systemctl is-active -q kubelet && was_active=1
-  local -A before=()
   if ((was_active)); then
-    for entry in "${healths[@]}"; do before[${entry% *}]=$(running "${entry% *}"); done
+    mkdir -p "$state"
+    for entry in "${healths[@]}"; do remember "${entry% *}"; done
   fi
   commit "$step"
   refresh_manifests
@@ -64,7 +69,7 @@ activate() {
     for entry in "${healths[@]}"; do
       pod=${entry% *} url=${entry#* }
       if pending "$etc/manifests/$pod"; then
-        wait_for 120 "the old $pod to end" replaced "$pod" "${before[$pod]}" || { journal kubelet; exit 1; }
+        wait_for 120 "the old $pod to end" replaced "$pod" || { journal kubelet; exit 1; }
       fi
       wait_for 180 "$pod at $url" answers "$url" || { journal kubelet; exit 1; }
     done

@@ -81,4 +81,4 @@ commit() {
   printf '%s\n' "${staged[@]}" >"$list"
 }
 pending() { [[ -f $state/pending ]] && grep -qE "^($1)" "$state/pending"; }
-finished() { rm -f "$state/pending"; }
+finished() { rm -f "$state/pending" "$state"/before.*; }

@@ -9,7 +9,7 @@ archive() {
   [[ -d $target ]] && return
   mkdir -p "$opt"
   work=$(mktemp -d "$opt/.fetch.XXXXXX")
-  curl -fsSL --retry 8 --retry-delay 1 --retry-all-errors --connect-timeout 10 -o "$work/$file" "$url" ||
+  curl -fsSL --retry 60 --retry-delay 1 --retry-connrefused --retry-max-time 90 --connect-timeout 10 -o "$work/$file" "$url" ||
     { problem "cannot fetch $url"; rm -rf "$work"; return; }
   [[ $(sha256sum <"$work/$file") == "$sum  -" ]] ||
     { problem "$url has the checksum $(sha256sum <"$work/$file" | cut -d' ' -f1), expected $sum"; rm -rf "$work"; return; }

@@ -23,7 +23,7 @@ class Mistake:
 
 UNKNOWN_KEY = Mistake(
     config={"podz": [{"name": "node"}]},
-    told=("podz", '"name": "node"', "is not a known key", "write pools"),
+    told=("podz", '"name": "node"', "is not a known key", "known keys here are"),
 )
 OVERLAP = Mistake(
     config={"network": {"podCidr": "10.96.0.0/12", "serviceCidr": "10.96.0.0/16"}},

@@ -20,9 +20,9 @@ CHANGED = [*LINES[:10], "setting10: changed", *LINES[11:]]
 class Small:
     """The small program's stack, and the file that it places."""
 
-    def __init__(self, folder: Path, variables: dict[str, str]) -> None:
+    def __init__(self, folder: Path, variables: dict[str, str], name: str = "small") -> None:
         self.target = folder / "placed"
-        self.stack = Pulumi(folder, "small", variables, Path(__file__).parent / "small")
+        self.stack = Pulumi(folder, name, variables, Path(__file__).parent / "small")
 
     def configure(self, lines: list[str]) -> None:
         """Say what the file is to hold."""
@@ -81,7 +81,7 @@ def test_no_key_is_in_the_output_or_in_the_exported_state(small: Small) -> None:
 def test_destroy_runs_deletes_and_leaves_no_resource(
     ready: dict[str, str], tmp_path: Path
 ) -> None:
-    small = Small(tmp_path, ready)
+    small = Small(tmp_path, ready, "gone")
     small.configure(LINES)
     small.stack.up()
     assert small.target.exists()

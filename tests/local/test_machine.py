@@ -42,11 +42,13 @@ def verb(name: str, /, **request: object) -> dict[str, Any]:
     return found
 
 
-def inventory() -> dict[str, list[str]]:
-    """Whatever a cluster could leave on this computer."""
+def inventory(*bridges: str) -> dict[str, list[str]]:
+    """Whatever this cluster could leave on this computer, where other clusters may come and go."""
     return {
         command: sorted(
-            line for line in run(command.split()).splitlines() if NAME in line or "br-" in line
+            line
+            for line in run(command.split()).splitlines()
+            if any(name in line for name in (NAME, *bridges))
         )
         for command in (
             "docker ps --all --format {{.Names}}",
@@ -106,6 +108,7 @@ class Cluster:
 
 def delete_all() -> None:
     verb("delete-load-balancer", name=f"{NAME}-api")
+    verb("delete-mirror", name=f"{NAME}-mirror")
     for name in MACHINES:
         verb("delete-machine", name=name)
     verb("delete-network", name=NAME)
@@ -126,6 +129,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 def test_life_of_a_cluster(cluster: Cluster) -> None:
     before = inventory()
     assert cluster.network() == cluster.network(), "a second create finds the first"
+    bridges = run(["docker", "network", "ls", "--quiet", f"--filter=name={NAME}"]).split()
+    assert inventory(*bridges)["ip -brief link"], "the bridge is seen while it is there"
     with ThreadPoolExecutor() as pool:
         made = list(pool.map(cluster.machine, MACHINES))
     assert len({item["address"] for item in made}) == len(MACHINES)
@@ -154,11 +159,12 @@ def test_life_of_a_cluster(cluster: Cluster) -> None:
     assert cluster.ssh(first, "hostname") == first["name"]
 
     _balance(cluster, made)
+    _mirror(cluster, first)
 
     run(["docker", "rm", "--force", second["name"]])  # a dead cluster goes away as well
     delete_all()
     delete_all()
-    assert inventory() == before
+    assert inventory(*bridges) == before
 
 
 def _balance(cluster: Cluster, made: list[dict[str, Any]]) -> None:
@@ -176,6 +182,18 @@ def _balance(cluster: Cluster, made: list[dict[str, Any]]) -> None:
     )
     assert all(f"{address}:6443" in config for address in addresses), "create keeps the backends"
     assert run([*started, balancer["name"]]) == before
+
+
+def _mirror(cluster: Cluster, machine: dict[str, Any]) -> None:
+    """A machine without a way out gets files, and what an image registry answers."""
+    folder = cluster.folder / "mirror"
+    folder.mkdir(mode=0o700)
+    (folder / "hello").write_text("from outside")
+    request = {"name": f"{NAME}-mirror", "network": NAME, "image": cluster.image, "cluster": NAME}
+    made = verb("create-mirror", **request, directory=str(folder))
+    assert verb("create-mirror", **request, directory=str(folder)) == made
+    assert cluster.ssh(machine, f"curl -fsS {made['url']}/hello") == "from outside"
+    assert cluster.ssh(machine, f"curl -fsS {made['url']}/v2/") == "{}"
 
 
 def test_network_that_overlaps_is_refused(cluster: Cluster) -> None:

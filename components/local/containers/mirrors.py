@@ -18,31 +18,8 @@ MIRROR_PORT = 5000
 CONFIG = "/etc/kubernetes-anywhere/nginx.conf"
 DIRECTORY = f"{LABEL}.directory"
 
-# The workers are root, with the few capabilities of an ordinary container, since the folder may be
-# readable by its owner alone.
-_CONFIG = f"""\
-user root;
-worker_processes 2;
-pid /run/nginx.pid;
-error_log /dev/stderr warn;
-
-events {{
-    worker_connections 1024;
-}}
-
-http {{
-    access_log off;
-    sendfile on;
-    tcp_nopush on;
-    default_type application/octet-stream;
-
-    server {{
-        listen {MIRROR_PORT};
-        root /srv/mirror;
-        autoindex on;
-    }}
-}}
-"""
+# What makes a folder an image registry is known where such folders are made.
+DEFAULT_CONFIG = Path(__file__).parents[3] / "airgap" / "mirror" / "nginx.conf"
 
 
 def create_mirror(request: MirrorRequest) -> dict[str, object]:
@@ -50,7 +27,7 @@ def create_mirror(request: MirrorRequest) -> dict[str, object]:
     folder = Path(request.directory).resolve()
     if not folder.is_dir():
         raise CommandError(f"the mirror's folder {folder} is not there")
-    files = {CONFIG: (0o644, request.nginx_conf or _CONFIG)}
+    files = {CONFIG: (0o644, request.nginx_conf or DEFAULT_CONFIG.read_text())}
     place = ensure(
         Spec(
             request=request,

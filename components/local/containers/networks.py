@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
@@ -103,11 +102,12 @@ def overlap(cidr: IPv4Network, others: Iterable[tuple[str, IPv4Network]]) -> str
 
 
 def _engine_networks() -> list[tuple[str, IPv4Network]]:
-    ids = listed("network")
-    found = json.loads(docker("network", "inspect", *ids)) if ids else []
+    # One by one: somebody may remove a network meanwhile.
+    found = [inspect("network", identity) for identity in listed("network")]
     return [
         (f"the Docker network {network['Name']}", IPv4Network(block["Subnet"]))
         for network in found
+        if network
         for block in network["IPAM"]["Config"] or []
         if "." in block.get("Subnet", "")
     ]
