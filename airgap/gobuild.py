@@ -182,7 +182,11 @@ class _Workspace:
             return []
         module, version = self._build.align.split()
         text = (self._download(module, version) / "go.mod").read_text()
-        return [f"-replace={name}={name}@{found}" for name, found in versions_in(text, version)]
+        found = versions_in(text, version)
+        return [
+            *(f"-require={name}@{wanted}" for name, wanted in found),
+            *(f"-replace={name}={name}@{wanted}" for name, wanted in found),
+        ]
 
     def _copy(self, copy: Copy, target: Path) -> None:
         source = self._download(copy.module, copy.version)
@@ -262,7 +266,10 @@ def own_go_mod(text: str, siblings: str) -> str:
             lines.append(line)
         elif siblings:
             lines.append(line.split("=>")[0] + f"=> {found[1]} {siblings}")
-    return "\n".join(lines) + "\n"
+    text = "\n".join(lines) + "\n"
+    # With -trimpath the required version, not the replaced one, is part of what the compiler's
+    # cache goes by: all builds have to say the same.
+    return re.sub(r"(?m)^(\t\S+) v0\.0\.0$", rf"\1 {siblings}", text) if siblings else text
 
 
 def versions_in(text: str, version: str) -> list[tuple[str, str]]:

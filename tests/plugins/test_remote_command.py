@@ -151,8 +151,9 @@ def test_cancel_ends_an_attempt(remote: Client, sshd: Sshd) -> None:
                 pass
 
 
-def test_c29_refused_variable(remote: Client, sshd: Sshd) -> None:
-    text = fail(remote, sshd, "touch /nope", environment={"FOO": "x"})
+def test_c29_refused_variable(remote: Client, sshd: Sshd, tmp_path: Path) -> None:
+    text = fail(remote, sshd, f"touch {tmp_path}/ran", environment={"FOO": "x"})
+    assert not (tmp_path / "ran").exists()
     assert text == 'could not set environment variable "FOO": ssh: setenv failed'
     (message,) = remote.messages
     assert (message.severity, message.ephemeral) == (3, False)

@@ -33,16 +33,13 @@ def diff(call: Call) -> Diff:
     Everything is an update but triggers that come or go as a whole. The engine itself replaces for
     a change inside of triggers, because the SDK asks it to.
     """
-    new = {
-        name: call.old_inputs.get(name, _ABSENT) if name in call.ignore_changes else value
+    ignored = {name: call.old_inputs[name] for name in call.ignore_changes & {*call.old_inputs}}
+    compared = {
+        name: value
         for name, value in call.inputs.items()
-        if name != "version" and not name.startswith("__")
+        if name not in call.ignore_changes and name != "version" and not name.startswith("__")
     }
-    kept = {name: call.old_inputs[name] for name in call.ignore_changes & set(call.old_inputs)}
-    news: dict[str, Value] = {
-        name: value for name, value in {**new, **kept}.items() if not isinstance(value, _Absent)
-    }
-    changes = dict(_members("", call.old_inputs, news))
+    changes = dict(_members("", call.old_inputs, {**compared, **ignored}))
     detailed = {
         path: kind.replacing if path == _REPLACING else kind for path, kind in changes.items()
     }

@@ -177,7 +177,7 @@ async def _open_socket(endpoint: Endpoint) -> socket.socket:
             with _closed_on_failure(sock):
                 connecting = loop.sock_connect(sock, address)
                 await asyncio.wait_for(connecting, endpoint.per_dial_timeout or None)
-        except (OSError, TimeoutError) as error:
+        except OSError as error:  # a TimeoutError is one
             failure = _DialError(_tcp_failure(str(address[0]), endpoint.port, error))
         else:
             return sock
@@ -195,8 +195,7 @@ def _closed_on_failure(sock: socket.socket | None) -> Iterator[None]:
         raise
 
 
-def _tcp_failure(host: str, port: int, error: Exception) -> str:
+def _tcp_failure(host: str, port: int, error: OSError) -> str:
     shown = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-    number = error.errno if isinstance(error, OSError) else None
-    reason = f"connect: {os.strerror(number).lower()}" if number else "i/o timeout"
+    reason = f"connect: {os.strerror(error.errno).lower()}" if error.errno else "i/o timeout"
     return f"dial tcp {shown}: {reason}"
