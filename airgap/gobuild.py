@@ -224,7 +224,7 @@ class _Workspace:
     def _compile(self, *arguments: str) -> None:
         """Run `go build -v`, which names each package as it is done with it."""
         with (
-            self._log.open("a") as log,
+            self._log.open("a", buffering=1) as log,
             subprocess.Popen(
                 ["go", "build", "-v", *arguments],
                 cwd=self._folder,

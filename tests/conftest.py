@@ -12,7 +12,6 @@ import contextvars
 import json
 import runpy
 import threading
-from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +25,8 @@ from pulumi.runtime.rpc import UNKNOWN
 from config import ClusterConfig, Role
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
     from pulumi.runtime.proto import resource_pb2
 
 ROOT = Path(__file__).parent.parent
@@ -109,7 +110,9 @@ def plain(value: Any, path: str, secrets: set[str]) -> Any:  # noqa: ANN401 (any
         if value.get(SECRET_MARK) == SECRET_SIGNATURE:
             secrets.add(path)
             return plain(value["value"], path, secrets)
-        return {key: plain(item, f"{path}.{key}".lstrip("."), secrets) for key, item in value.items()}
+        return {
+            key: plain(item, f"{path}.{key}".lstrip("."), secrets) for key, item in value.items()
+        }
     if isinstance(value, list):
         return [plain(item, f"{path}[]", secrets) for item in value]
     return value
@@ -171,7 +174,11 @@ def local_answer(inputs: Mapping[str, Any]) -> str:
             "sshHost": address(request["name"]),
             "sshPort": 22,
         },
-        "create-load-balancer": lambda: {"address": "172.30.0.2", "host": "127.0.0.1", "port": 40443},
+        "create-load-balancer": lambda: {
+            "address": "172.30.0.2",
+            "host": "127.0.0.1",
+            "port": 40443,
+        },
         "create-mirror": lambda: {"url": "http://172.30.0.3"},
     }
     return json.dumps(answers.get(inputs["create"], dict)())
@@ -225,10 +232,14 @@ def record(
 
     `is_unknown` says of which resources a preview does not know the outputs yet; all, by default.
     """
-    return contextvars.copy_context().run(_record, program, preview, is_unknown or (lambda _: preview))
+    return contextvars.copy_context().run(
+        _record, program, preview, is_unknown or (lambda _: preview)
+    )
 
 
-def _record(program: Callable[[], object], preview: bool, is_unknown: Callable[[str], bool]) -> Graph:  # noqa: FBT001
+def _record(
+    program: Callable[[], object], preview: bool, is_unknown: Callable[[str], bool]
+) -> Graph:  # noqa: FBT001
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     answers = Answers(is_unknown)

@@ -185,7 +185,9 @@ def platforms_alike(tree: Tree) -> list[str]:
                 continue
             wanted = PLATFORM_CLASSES.get(module, "provision")
             defined = {
-                item.name for item in ast.parse(source).body if isinstance(item, ast.ClassDef | ast.FunctionDef)
+                item.name
+                for item in ast.parse(source).body
+                if isinstance(item, ast.ClassDef | ast.FunctionDef)
             }
             if wanted not in defined:
                 found.append(f"components/{name}/{module} does not define {wanted}")
@@ -212,17 +214,26 @@ def literals_at_home(tree: Tree) -> list[str]:
 
 # Each rule, what it reads, and a sample that it must complain about once.
 RULES: Mapping[Rule, tuple[Callable[[], Tree], Tree]] = {
-    phases_apart: (program, {"components/pki/x.py": "from bootstrap.step import File", "bootstrap/y.py": ""}),
+    phases_apart: (
+        program,
+        {"components/pki/x.py": "from bootstrap.step import File", "bootstrap/y.py": ""},
+    ),
     shared_is_plain: (program, {"interface.py": "import bootstrap", "bootstrap/x.py": ""}),
     no_cloud_in_bootstrap: (program, {"bootstrap/x.py": "def f():\n    import pulumi_aws.ec2\n"}),
-    each_sdk_in_its_place: (program, {"bootstrap/x.py": "from pulumi_command.remote import Command"}),
+    each_sdk_in_its_place: (
+        program,
+        {"bootstrap/x.py": "from pulumi_command.remote import Command"},
+    ),
     one_switch: (program, {"addons/x.py": "if config.platform == 'other':\n    pass\n"}),
     no_platform_by_name: (program, {"bootstrap/x.py": "kind = 'local'\n"}),
     platforms_alike: (
         program,
         {
             **{f"components/{name}/{m}": "" for name in PLATFORMS[1:] for m in PLATFORM_MODULES},
-            **{f"components/{PLATFORMS[0]}/{m}": f"class {c}: ..." for m, c in PLATFORM_CLASSES.items()},
+            **{
+                f"components/{PLATFORMS[0]}/{m}": f"class {c}: ..."
+                for m, c in PLATFORM_CLASSES.items()
+            },
         },
     ),
     short_modules: (everything, {"bootstrap/x.py": "x = 1\n" * (LINES + 1)}),

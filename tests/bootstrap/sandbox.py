@@ -10,9 +10,12 @@ from __future__ import annotations
 import re
 import subprocess
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bootstrap.step import File, place, read
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 HOST_PATH = re.compile(r"(?<![\w/.$}\"*-])/(etc|var/lib|opt|run)\b(?=[/ '\"|)\n;]|$)", re.MULTILINE)
 LONG_WAIT = "SECONDS + $1"
@@ -123,7 +126,11 @@ class Sandbox:
         done = subprocess.run(
             ["bash", "-s"],
             input=moved.replace(LONG_WAIT, "SECONDS + 1").encode(),
-            env={"PATH": f"{self.path('bin')}:/usr/bin:/bin", "ROOT": str(self.root), "HOME": "/nowhere"},
+            env={
+                "PATH": f"{self.path('bin')}:/usr/bin:/bin",
+                "ROOT": str(self.root),
+                "HOME": "/nowhere",
+            },
             capture_output=True,
             check=False,
             timeout=120,

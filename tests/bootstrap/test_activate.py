@@ -114,11 +114,15 @@ def test_a_changed_runtime_configuration_restarts_the_runtime(master: Sandbox) -
 
 
 def test_a_changed_kubelet_key_restarts_the_kubelet(master: Sandbox) -> None:
-    ran = activate(master, view(Role.MASTER), {**PKI, "/etc/kubernetes/kubelet/kubelet.key": "NEW\n"})
+    ran = activate(
+        master, view(Role.MASTER), {**PKI, "/etc/kubernetes/kubelet/kubelet.key": "NEW\n"}
+    )
     assert (ran.status, ran.restarts) == (0, [KUBELET])
 
 
-def test_a_changed_key_of_a_static_pod_restarts_the_pod_and_not_the_kubelet(master: Sandbox) -> None:
+def test_a_changed_key_of_a_static_pod_restarts_the_pod_and_not_the_kubelet(
+    master: Sandbox,
+) -> None:
     manifest = "/etc/kubernetes/manifests/kube-apiserver.yaml"
     before = master.read(manifest)
     ran = activate(master, view(Role.MASTER), {**PKI, "/etc/kubernetes/pki/apiserver.key": "NEW\n"})
@@ -166,7 +170,9 @@ def test_a_unit_that_does_not_start_stops_the_chain_and_shows_the_journal(master
 def test_a_run_cut_off_after_the_commit_is_finished_by_the_next(master: Sandbox, cut: str) -> None:
     """A09: half of a step done, then the connection broke."""
     text = render.activate(changed("kubelet flag"), {})
-    assert master.run(text.replace("\nactivate activate", f"\n{cut}\nactivate activate")).status == 1
+    assert (
+        master.run(text.replace("\nactivate activate", f"\n{cut}\nactivate activate")).status == 1
+    )
     ran = activate(master, changed("kubelet flag"), PKI)
     assert (ran.status, ran.restarts) == (0, [KUBELET])
 
@@ -194,7 +200,9 @@ def test_a_static_pod_that_somebody_put_there_is_left_alone(master: Sandbox) -> 
 
 
 def test_a_static_pod_that_is_no_longer_wanted_goes(master: Sandbox) -> None:
-    text = render.activate(view(Role.MASTER), {"/etc/kubernetes/addons/a.yaml": "kind: ConfigMap\n"})
+    text = render.activate(
+        view(Role.MASTER), {"/etc/kubernetes/addons/a.yaml": "kind: ConfigMap\n"}
+    )
     assert master.run(text).status == 0
     assert master.files("/etc/kubernetes/addons") == {"a.yaml"}
     assert master.run(render.activate(view(Role.MASTER), {})).status == 0

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from bootstrap.step import File, place, read
-from tests.bootstrap.sandbox import Sandbox
+
+if TYPE_CHECKING:
+    from tests.bootstrap.sandbox import Sandbox
 
 CONFIG = File(path="/etc/kubernetes/kubelet.yaml", content="maxPods: 110\n")
 MANIFEST = File(
-    path="/etc/kubernetes/manifests/etcd.yaml", content="a/pki-sha256: '@PKI_SHA256@'\n", mode="0600"
+    path="/etc/kubernetes/manifests/etcd.yaml",
+    content="a/pki-sha256: '@PKI_SHA256@'\n",
+    mode="0600",
 )
 REPORT = 'commit test; printf "changed %s\\n" "${changed[@]}"'
 AWKWARD = {
-    "quotes": "it's \"quoted\"\n",
+    "quotes": 'it\'s "quoted"\n',
     "dollar": "$HOME ${HOME} $(id) `id`\n",
     "backslash": "a\\b \\n \\\\ end\\\n",
     "percent": "100% %s %%\n",
@@ -93,7 +99,9 @@ def test_a_staged_manifest_is_hidden_from_the_kubelet(host: Sandbox) -> None:
     host.place(MANIFEST)
     changed = File(path=MANIFEST.path, content=f"{MANIFEST.content}more: 1\n", mode="0600")
     host.place(changed, then="true")
-    assert [name for name in host.files("/etc/kubernetes/manifests") if name[0] != "."] == ["etcd.yaml"]
+    assert [name for name in host.files("/etc/kubernetes/manifests") if name[0] != "."] == [
+        "etcd.yaml"
+    ]
     host.place(changed)
     assert host.files("/etc/kubernetes/manifests") == {"etcd.yaml"}
 
@@ -115,7 +123,9 @@ def test_what_is_committed_stays_on_record_until_it_is_finished(host: Sandbox) -
 def test_a_run_that_was_cut_off_is_finished_by_the_next(host: Sandbox) -> None:
     """A09: the second run sees no changed file, and still knows what there is to restart."""
     host.place(CONFIG, then="commit test; exit 1")
-    again = host.place(CONFIG, then="commit test; pending '/etc/kubernetes/kubelet' && echo restart")
+    again = host.place(
+        CONFIG, then="commit test; pending '/etc/kubernetes/kubelet' && echo restart"
+    )
     assert "restart" in again.stdout
 
 

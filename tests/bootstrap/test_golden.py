@@ -9,14 +9,17 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from bootstrap import render
-from bootstrap.render import HostView
 from bootstrap.step import read
 from config import Role
 from tests.bootstrap.views import ADDONS, KEYS, view
+
+if TYPE_CHECKING:
+    from bootstrap.render import HostView
 
 GOLDEN = Path(__file__).parent / "golden"
 UPDATE = os.environ.get("UPDATE_GOLDEN") == "1"

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import datetime
 import io
 import json
 import ssl
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from ipaddress import ip_address
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,161 +18,19 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from bootstrap import ready
+from tests.bootstrap.api_server import Keys, Stub, builder, make_keys, serving
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
-
-    from cryptography.x509.base import CertificateBuilder
 
 LABEL = ready.CONTROL_PLANE_LABEL
 NODES, DNS = "/api/v1/nodes", "/apis/apps/v1/namespaces/kube-system/deployments/coredns"
 HEALTHY: dict[str, Any] = {"/readyz": "ok", "/version": {"gitVersion": "v1.37.2"}}
-DAY = datetime.timedelta(days=1)
-
-
-def name(text: str) -> x509.Name:
-    return x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, text)])
-
-
-def builder(subject: str, issuer: str, key: ec.EllipticCurvePrivateKey) -> CertificateBuilder:
-    now = datetime.datetime.now(datetime.UTC)
-    return (
-        x509.CertificateBuilder()
-        .subject_name(name(subject))
-        .issuer_name(name(issuer))
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - DAY)
-        .not_valid_after(now + DAY)
-    )
-
-
-def pem(key: ec.EllipticCurvePrivateKey) -> str:
-    form = serialization.PrivateFormat.PKCS8
-    encoding = serialization.Encoding.PEM
-    return key.private_bytes(encoding, form, serialization.NoEncryption()).decode()
-
-
-@dataclass(frozen=True)
-class Keys:
-    """A CA, and what it signed for loopback and for an operator."""
-
-    ca: str
-    server: tuple[str, str]
-    client: tuple[str, str]
 
 
 @pytest.fixture(scope="module")
 def keys() -> Keys:
-    ca_key = ec.generate_private_key(ec.SECP256R1())
-    usage = x509.KeyUsage(
-        **dict.fromkeys(
-            (
-                *("content_commitment", "key_encipherment", "data_encipherment", "key_agreement"),
-                *("encipher_only", "decipher_only"),
-            ),
-            False,
-        ),
-        digital_signature=True,
-        key_cert_sign=True,
-        crl_sign=True,
-    )
-    ca = (
-        builder("ca", "ca", ca_key)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .add_extension(usage, critical=True)
-        .add_extension(x509.SubjectKeyIdentifier.from_public_key(ca_key.public_key()), critical=False)
-        .sign(ca_key, hashes.SHA256())
-    )
-
-    def leaf(subject: str) -> tuple[str, str]:
-        key = ec.generate_private_key(ec.SECP256R1())
-        alternative = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])
-        authority = x509.AuthorityKeyIdentifier.from_issuer_public_key(ca_key.public_key())
-        certificate = (
-            builder(subject, "ca", key)
-            .add_extension(alternative, critical=False)
-            .add_extension(authority, critical=False)
-            .sign(ca_key, hashes.SHA256())
-        )
-        return certificate.public_bytes(serialization.Encoding.PEM).decode(), pem(key)
-
-    return Keys(
-        ca.public_bytes(serialization.Encoding.PEM).decode(), leaf("kube-apiserver"), leaf("admin")
-    )
-
-
-@dataclass
-class Stub:
-    """What the server answers, by path; a number is an error of that status; lists go step by step."""
-
-    answers: dict[str, Any]
-    requests: list[tuple[str, str, str]] = field(default_factory=list)
-    port: int = 0
-
-    def answer(self, path: str) -> Any:
-        found = self.answers.get(path, 404)
-        if isinstance(found, list):
-            return found.pop(0) if len(found) > 1 else found[0]
-        return found
-
-
-def handler(stub: Stub) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            length = int(self.headers.get("Content-Length", 0))
-            stub.requests.append((self.command, self.path, self.rfile.read(length).decode()))
-            found = stub.answer(self.path)
-            status = found if isinstance(found, int) else 200
-            text = found if isinstance(found, str) else json.dumps(found)
-            self.send_response(status)
-            kind = "text/plain" if isinstance(found, str) else "application/json"
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(text)))
-            self.end_headers()
-            self.wfile.write(text.encode())
-
-        do_PATCH = do_GET  # noqa: N815 (the library's name)
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    return Handler
-
-
-@contextmanager
-def serving(stub: Stub, keys: Keys, folder: Path, delay: float = 0) -> Iterator[dict[str, Any]]:
-    """A server that refuses at first, for `delay` seconds; hands out what a gate is asked."""
-    certificate = folder / "server.pem"
-    certificate.write_text("".join(keys.server))
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate)
-    context.load_verify_locations(cadata=keys.ca)
-    context.verify_mode = ssl.CERT_REQUIRED
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler(stub), bind_and_activate=False)
-    server.server_bind()
-    stub.port = server.server_address[1]
-    server.socket = context.wrap_socket(server.socket, server_side=True)
-
-    def serve() -> None:
-        time.sleep(delay)
-        server.server_activate()
-        server.serve_forever(poll_interval=0.05)
-
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    try:
-        yield {
-            "server": f"https://127.0.0.1:{stub.port}",
-            "ca": keys.ca,
-            "certificate": keys.client[0],
-            "key": keys.client[1],
-        }
-    finally:
-        if delay < 1:
-            server.shutdown()
-        server.server_close()
+    return make_keys()
 
 
 @dataclass(frozen=True)
@@ -232,7 +85,9 @@ def test_a_reason_is_told_once_while_it_lasts(keys: Keys, tmp_path: Path, gate: 
         assert gate("api", request).stderr.count("HTTP 503") == 1
 
 
-def test_a_server_that_never_gets_ready_ends_the_wait(keys: Keys, tmp_path: Path, gate: Any) -> None:
+def test_a_server_that_never_gets_ready_ends_the_wait(
+    keys: Keys, tmp_path: Path, gate: Any
+) -> None:
     stub = Stub({"/readyz": 503})
     begun = time.monotonic()
     with serving(stub, keys, tmp_path) as request:
@@ -246,7 +101,11 @@ def test_a_server_that_never_gets_ready_ends_the_wait(keys: Keys, tmp_path: Path
 def test_a_server_of_another_cluster_is_not_believed(keys: Keys, tmp_path: Path, gate: Any) -> None:
     other = ec.generate_private_key(ec.SECP256R1())
     constraints = x509.BasicConstraints(ca=True, path_length=None)
-    ca = builder("x", "x", other).add_extension(constraints, critical=True).sign(other, hashes.SHA256())
+    ca = (
+        builder("x", "x", other)
+        .add_extension(constraints, critical=True)
+        .sign(other, hashes.SHA256())
+    )
     stranger = ca.public_bytes(serialization.Encoding.PEM).decode()
     with serving(Stub(dict(HEALTHY)), keys, tmp_path) as request:
         ran = gate("api", {**request, "ca": stranger}, limit=0.2)
@@ -254,7 +113,9 @@ def test_a_server_of_another_cluster_is_not_believed(keys: Keys, tmp_path: Path,
     assert "certificate verify failed" in ran.stderr
 
 
-def test_the_cluster_is_waited_for_until_each_node_is_ready(keys: Keys, tmp_path: Path, gate: Any) -> None:
+def test_the_cluster_is_waited_for_until_each_node_is_ready(
+    keys: Keys, tmp_path: Path, gate: Any
+) -> None:
     lists = [
         {"items": []},
         {"items": [node("m", "False", **{LABEL: ""})]},
@@ -265,11 +126,18 @@ def test_the_cluster_is_waited_for_until_each_node_is_ready(keys: Keys, tmp_path
     with serving(stub, keys, tmp_path) as request:
         ran = gate("cluster", {**request, **wanted()})
     assert (ran.status, ran.stdout) == (0, "2 of 2 nodes Ready, DNS available\n")
-    for words in ("m: not registered; n: not registered", "m says False", "n says Unknown", "coredns"):
+    for words in (
+        "m: not registered; n: not registered",
+        "m says False",
+        "n says Unknown",
+        "coredns",
+    ):
         assert words in ran.stderr
 
 
-def test_a_node_that_is_not_ready_ends_the_wait_by_name(keys: Keys, tmp_path: Path, gate: Any) -> None:
+def test_a_node_that_is_not_ready_ends_the_wait_by_name(
+    keys: Keys, tmp_path: Path, gate: Any
+) -> None:
     stub = Stub({NODES: {"items": [node("m", **{LABEL: ""}), node("n", "False")]}})
     with serving(stub, keys, tmp_path) as request:
         ran = gate("cluster", {**request, **wanted()}, limit=0.2)
@@ -277,22 +145,30 @@ def test_a_node_that_is_not_ready_ends_the_wait_by_name(keys: Keys, tmp_path: Pa
     assert "n: n says False" in ran.stderr.splitlines()[-1]
 
 
-def test_masters_are_labelled_and_only_when_they_are_not(keys: Keys, tmp_path: Path, gate: Any) -> None:
+def test_masters_are_labelled_and_only_when_they_are_not(
+    keys: Keys, tmp_path: Path, gate: Any
+) -> None:
     for labels, patched in (({}, 1), ({LABEL: ""}, 0)):
         stub = Stub({NODES: {"items": [node("m", **labels), node("n")]}, f"{NODES}/m": {}})
         with serving(stub, keys, tmp_path) as request:
             assert gate("cluster", {**request, **wanted(dns=False)}).status == 0
         patches = [(path, body) for method, path, body in stub.requests if method == "PATCH"]
-        assert patches == [(f"{NODES}/m", json.dumps({"metadata": {"labels": {LABEL: ""}}}))] * patched
+        assert (
+            patches == [(f"{NODES}/m", json.dumps({"metadata": {"labels": {LABEL: ""}}}))] * patched
+        )
 
 
-def test_a_node_that_nobody_expects_is_not_waited_for(keys: Keys, tmp_path: Path, gate: Any) -> None:
+def test_a_node_that_nobody_expects_is_not_waited_for(
+    keys: Keys, tmp_path: Path, gate: Any
+) -> None:
     items = [node("m", **{LABEL: ""}), node("n"), node("stranger", "False")]
     with serving(Stub({NODES: {"items": items}}), keys, tmp_path) as request:
         assert gate("cluster", {**request, **wanted(dns=False)}).status == 0
 
 
-def test_without_a_pod_network_of_ours_registering_is_enough(keys: Keys, tmp_path: Path, gate: Any) -> None:
+def test_without_a_pod_network_of_ours_registering_is_enough(
+    keys: Keys, tmp_path: Path, gate: Any
+) -> None:
     items = [node("m", "False", **{LABEL: ""}), node("n", "False")]
     with serving(Stub({NODES: {"items": items}}), keys, tmp_path) as request:
         ran = gate("cluster", {**request, **wanted(network=False)})

@@ -50,7 +50,9 @@ def lint(text: str) -> str:
     if found is None:
         pytest.skip("shellcheck is not installed: `apt-get install shellcheck`")
     command = [found, "--shell=bash", f"--exclude={ACCEPTED}", "--format=gcc", "-"]
-    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(
+        command, input=text, capture_output=True, text=True, check=False, timeout=120
+    )
     return done.stdout
 
 

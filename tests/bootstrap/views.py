@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import TYPE_CHECKING, Any
 
+import yaml
+
+from bootstrap import render
 from bootstrap.render import HostView
 from components.local.platform import TRAITS
 from config import Role
-from interface import Traits
 from tests.conftest import cluster
+
+if TYPE_CHECKING:
+    from interface import Traits
 
 MIRROR = "http://172.30.0.3"
 MASTERS = {"test-master-0": "172.30.0.10"}
@@ -43,3 +49,29 @@ def view(
 def on(found: HostView, **changes: object) -> HostView:
     """The same host with something changed."""
     return dataclasses.replace(found, **changes)
+
+
+def files(found: HostView) -> dict[str, str]:
+    """Every file of a host that is no key, by its path."""
+    return {file.path: file.content for file in render.host_files(found, ADDONS)}
+
+
+def pod(found: HostView, name: str) -> dict[str, Any]:
+    """A static pod's manifest."""
+    document: dict[str, Any] = yaml.safe_load(
+        files(found)[f"/etc/kubernetes/manifests/{name}.yaml"]
+    )
+    return document
+
+
+def command(found: HostView, name: str) -> list[str]:
+    """A static pod's command line."""
+    words: list[str] = pod(found, name)["spec"]["containers"][0]["command"]
+    return words
+
+
+def flags(words: list[str]) -> dict[str, str]:
+    """Flags and values; a flag that is there twice is an error."""
+    pairs = [word.removeprefix("--").partition("=")[::2] for word in words if word.startswith("--")]
+    assert len(dict(pairs)) == len(pairs), f"a flag is given twice in {words}"
+    return dict(pairs)

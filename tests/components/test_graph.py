@@ -46,7 +46,9 @@ def hosts(graph: Graph, group: str) -> list[str]:
 
 def gate(graph: Graph, verb: str) -> Registered:
     """The step on the operator's computer that waits for something."""
-    (found,) = (item for item in graph if item.type == LOCAL_COMMAND and item.inputs["create"] == verb)
+    (found,) = (
+        item for item in graph if item.type == LOCAL_COMMAND and item.inputs["create"] == verb
+    )
     return found
 
 
@@ -61,7 +63,9 @@ def orphans(graph: Iterable[Registered]) -> list[str]:
 
 
 def test_each_host_has_the_four_steps_and_no_other(graph: Graph) -> None:
-    expected = {f"{host}-{step}" for g in ("master", "node") for host in hosts(graph, g) for step in STEPS}
+    expected = {
+        f"{host}-{step}" for g in ("master", "node") for host in hosts(graph, g) for step in STEPS
+    }
     assert set(graph.of_type(REMOTE_COMMAND)) == expected
     assert hosts(graph, "node") == ["test-node-0", "test-node-1"]
     assert len(hosts(graph, "master")) in {1, 3}
@@ -245,7 +249,9 @@ def test_a_new_node_adds_its_own_resources_and_changes_no_other_host() -> None:
         "test-node-2-kubelet",
         *(f"test-node-2-{step}" for step in STEPS),
     }
-    changed = [urn for urn, item in before.resources.items() if item.inputs != after.resources[urn].inputs]
+    changed = [
+        urn for urn, item in before.resources.items() if item.inputs != after.resources[urn].inputs
+    ]
     # Who has to be Ready is asked on the operator's computer, of the API.
     assert changed == [gate(after, "cluster").urn]
 
@@ -278,7 +284,9 @@ def kubelet_setting(value: int) -> Graph:
 
 def test_a_kubelet_setting_of_a_pool_changes_one_line_of_its_hosts() -> None:
     before, after = kubelet_setting(100), kubelet_setting(50)
-    changed = [urn for urn, item in before.resources.items() if item.inputs != after.resources[urn].inputs]
+    changed = [
+        urn for urn, item in before.resources.items() if item.inputs != after.resources[urn].inputs
+    ]
     assert [urn.rsplit("::", 1)[1] for urn in changed] == ["test-big-0-activate"]
     old, new = (g.step("test-big-0-activate").inputs["stdin"].splitlines() for g in (before, after))
     lines = [line for line in difflib.ndiff(old, new) if line[0] in "+-"]

@@ -111,22 +111,36 @@ class Plan:
         return {(step.op, step.name) for step in self if step.op not in {"same", "read", "refresh"}}
 
 
-def _step(raw: Mapping[str, Any]) -> Step:
-    state = raw.get("newState") or raw.get("oldState") or {}
+def _step(raw: Mapping[str, Any], state: Mapping[str, Any]) -> Step:
     return Step(
         op=raw["op"],
         urn=raw["urn"],
-        type=state.get("type", ""),
+        type=raw["urn"].rsplit("::", 2)[-2].rsplit("$", 1)[-1],
         name=raw["urn"].rsplit("::", 1)[-1],
         provider=state.get("provider", ""),
         inputs=state.get("inputs", {}),
     )
 
 
-def plan(text: str) -> Plan:
-    """The plan in the output of `pulumi preview --json`."""
+def planned(text: str) -> Plan:
+    """The plan in the output of `pulumi preview --json`: one document."""
     document = json.loads(text)
-    return Plan([_step(raw) for raw in document.get("steps", [])], document["changeSummary"])
+    steps = document.get("steps", [])
+    return Plan(
+        [_step(raw, raw.get("newState") or raw.get("oldState") or {}) for raw in steps],
+        document["changeSummary"],
+    )
+
+
+def done_steps(text: str) -> Plan:
+    """The plan that was carried out, in the output of `pulumi up --json`: an event a line."""
+    events = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    begun = [event["resourcePreEvent"]["metadata"] for event in events if "resourcePreEvent" in event]
+    (summary,) = [event["summaryEvent"] for event in events if "summaryEvent" in event]
+    return Plan(
+        [_step(raw, raw.get("new") or raw.get("old") or {}) for raw in begun],
+        summary["resourceChanges"],
+    )
 
 
 class Pulumi:
@@ -163,7 +177,7 @@ class Pulumi:
 
     def preview(self) -> Plan:
         """What `up` would do."""
-        return plan(self.call("preview", "--json", "--show-sames").stdout)
+        return planned(self.call("preview", "--json").stdout)
 
     def diff(self) -> str:
         """What `up` would do, line by line, as a person sees it."""
@@ -172,6 +186,10 @@ class Pulumi:
     def up(self, *, check: bool = True) -> Done:
         """Make it so."""
         return self.call("up", "--yes", "--skip-preview", check=check)
+
+    def up_steps(self) -> Plan:
+        """Make it so, and tell what was done."""
+        return done_steps(self.call("up", "--yes", "--skip-preview", "--json").stdout)
 
     def destroy(self, *, check: bool = True) -> Done:
         """Remove everything."""

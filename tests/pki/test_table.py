@@ -32,7 +32,9 @@ NODE_FILES = {
 REQUEST = "tls:index/certRequest:CertRequest"
 SIGNED = "tls:index/locallySignedCert:LocallySignedCert"
 SELF_SIGNED = "tls:index/selfSignedCert:SelfSignedCert"
-PLACED = re.compile(r"^file (\S+) (\d+) <<'END-OF-FILE'\n(.*?)END-OF-FILE$", re.MULTILINE | re.DOTALL)
+PLACED = re.compile(
+    r"^file (\S+) (\d+) <<'END-OF-FILE'\n(.*?)END-OF-FILE$", re.MULTILINE | re.DOTALL
+)
 
 
 def placed(graph: Graph, host: str) -> dict[str, tuple[str, str]]:
@@ -61,7 +63,10 @@ def machines(config: ClusterConfig, api: str, operator: str, *, protect: bool = 
 
 
 def issued(
-    config: ClusterConfig, api: str = "192.0.2.100", operator: str = "api.example.com", **traits: bool
+    config: ClusterConfig,
+    api: str = "192.0.2.100",
+    operator: str = "api.example.com",
+    **traits: bool,
 ) -> Graph:
     """What the PKI alone registers."""
     arguments = PkiArgs(config=config, machines=machines(config, api, operator, **traits))
@@ -109,7 +114,9 @@ def test_masters_share_what_tokens_are_signed_with_and_nothing_of_a_host(large: 
 def test_every_file_with_keys_is_the_owner_s_alone(graph: Graph) -> None:
     for name, step in graph.of_type("command:remote:Command").items():
         if name.endswith("-identity") and step.inputs["stdin"].startswith("#"):
-            assert {mode for mode, _ in placed(graph, name.removesuffix("-identity")).values()} == {"0600"}
+            assert {mode for mode, _ in placed(graph, name.removesuffix("-identity")).values()} == {
+                "0600"
+            }
 
 
 def test_the_admin_s_certificate_is_on_no_host(large: Graph) -> None:
@@ -124,8 +131,12 @@ def test_every_file_that_is_named_is_placed(small: Graph, role: Role) -> None:
     own = {file.path: file.content for file in render.host_files(found, {})}
     here = {*own, *placed(small, found.spec.name), "/etc/kubernetes/resolv.conf"}
     texts = [text for path, text in own.items() if path.startswith("/etc/kubernetes/")]
-    named = {path for text in texts for path in re.findall(r"/etc/kubernetes/[\w./-]*\w\.\w+", text)}
-    named |= set(re.findall(r"/etc/kubernetes/[\w./-]+\.(?:conf|yaml)", render.kubelet_arguments(found)))
+    named = {
+        path for text in texts for path in re.findall(r"/etc/kubernetes/[\w./-]*\w\.\w+", text)
+    }
+    named |= set(
+        re.findall(r"/etc/kubernetes/[\w./-]+\.(?:conf|yaml)", render.kubelet_arguments(found))
+    )
     assert named
     assert named - here == set()
 
@@ -148,7 +159,9 @@ def test_every_file_that_is_placed_is_named(small: Graph) -> None:
         ("192.168.0.0/20", "localhost", "localhost"),
     ],
 )
-def test_the_api_server_is_valid_for_all_that_it_is_called(network: str, api: str, operator: str) -> None:
+def test_the_api_server_is_valid_for_all_that_it_is_called(
+    network: str, api: str, operator: str
+) -> None:
     """B07: the first service address, loopback, its own and the endpoint's; each of its own kind, once."""
     graph = issued(cluster(masters=3, network={"serviceCidr": network}), api, operator)
     for index in range(3):
@@ -156,7 +169,9 @@ def test_the_api_server_is_valid_for_all_that_it_is_called(network: str, api: st
         names, addresses = inputs["dnsNames"], inputs["ipAddresses"]
         assert len(set(names)) == len(names)
         assert len(set(addresses)) == len(addresses)
-        assert {str(IPv4Network(network)[1]), "127.0.0.1", f"192.0.2.{10 + index}"} <= set(addresses)
+        assert {str(IPv4Network(network)[1]), "127.0.0.1", f"192.0.2.{10 + index}"} <= set(
+            addresses
+        )
         assert {
             *(f"test-master-{index}", "localhost", "kubernetes", "kubernetes.default"),
             *("kubernetes.default.svc", "kubernetes.default.svc.cluster.local"),
@@ -174,8 +189,9 @@ def test_the_service_address_of_a_small_range_is_its_own() -> None:
 
 def test_the_cluster_s_domain_is_in_the_api_server_s_names() -> None:
     graph = issued(cluster(network={"clusterDomain": "k8s.example.org"}))
-    assert "kubernetes.default.svc.k8s.example.org" in (
-        request(graph, "test-master-0-apiserver").inputs["dnsNames"]
+    assert (
+        "kubernetes.default.svc.k8s.example.org"
+        in (request(graph, "test-master-0-apiserver").inputs["dnsNames"])
     )
 
 
@@ -202,7 +218,9 @@ def test_an_etcd_member_is_valid_for_loopback_and_its_address(update: Graph) -> 
 
 
 def test_the_front_proxy_is_the_one_that_the_api_server_accepts(small: Graph) -> None:
-    (manifest,) = (f for f in render.master_files(view(Role.MASTER)) if f.path.endswith("apiserver.yaml"))
+    (manifest,) = (
+        f for f in render.master_files(view(Role.MASTER)) if f.path.endswith("apiserver.yaml")
+    )
     (allowed,) = re.findall(r"--requestheader-allowed-names=(\S+)", manifest.content)
     subject = request(small, "test-front-proxy-client").inputs["subject"]
     assert subject["commonName"] in allowed.split(",")
@@ -230,7 +248,9 @@ def test_clients_cannot_serve_and_servers_cannot_log_in() -> None:
     assert uses["apiserver"] == set(SERVER)
     both = {name for name, found in uses.items() if {"server_auth", "client_auth"} <= found}
     assert both == {"kubelet", "etcd"}
-    assert all(found == set(CLIENT) for name, found in uses.items() if name not in {*both, "apiserver"})
+    assert all(
+        found == set(CLIENT) for name, found in uses.items() if name not in {*both, "apiserver"}
+    )
 
 
 def test_authorities_may_sign_and_last_ten_years(small: Graph) -> None:
@@ -256,7 +276,11 @@ def test_what_everything_trusts_is_protected_where_the_platform_says_so(*, prote
 
 def kubeconfigs(graph: Graph, host: str) -> dict[str, Mapping[str, Any]]:
     files = placed(graph, host).items()
-    return {path: yaml.safe_load(text) for path, (_, text) in files if path.endswith((".conf", ".kubeconfig"))}
+    return {
+        path: yaml.safe_load(text)
+        for path, (_, text) in files
+        if path.endswith((".conf", ".kubeconfig"))
+    }
 
 
 @pytest.mark.parametrize("host", ["test-master-0", "test-node-0"])
