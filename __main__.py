@@ -30,6 +30,7 @@ bootstrap = Bootstrap(
         config=config,
         machines=machines,
         keys=pki.files,
+        valid_from=pki.valid_from,
         addons=delivery.files,
         archive_sums=mirror.archives if mirror else {},
     ),

@@ -2,7 +2,7 @@
 
 python -m airgap engine                     the Pulumi CLI, its Python host, plugins
 python -m airgap mirror [--release v1.37.2] images and archives, as a folder to be served
-python -m airgap flags                      flags/: what each program's --help knows
+python -m airgap flags [--release v1.37.2]  flags/: what each program's --help knows; all releases
 python -m airgap status                     what is there, and its size
 """
 
@@ -26,8 +26,8 @@ def _mirror(arguments: argparse.Namespace) -> None:
     say(f"mirror of {arguments.release}: ready in {mirror.build(arguments.release)}")
 
 
-def _flags(_: argparse.Namespace) -> None:
-    flags.write_all()
+def _flags(arguments: argparse.Namespace) -> None:
+    flags.write([RELEASES[name] for name in arguments.release or RELEASES])
 
 
 def _status(_: argparse.Namespace) -> None:
@@ -55,6 +55,8 @@ def main() -> int:
         verb = verbs.add_parser(name)
         if name == "mirror":
             verb.add_argument("--release", choices=sorted(RELEASES), default=DEFAULT_RELEASE)
+        if name == "flags":
+            verb.add_argument("--release", choices=sorted(RELEASES), action="append")
     arguments = parser.parse_args()
     try:
         _VERBS[arguments.verb](arguments)

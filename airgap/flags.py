@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from airgap import gobuild, paths, progress, recipes
 from airgap.gobuild import GoBuild
-from versions import RELEASES, Release
+from versions import Release
 
 FOLDER = Path(__file__).resolve().parent.parent / "flags"
 _SECONDS = 60
@@ -29,16 +29,13 @@ def parse(text: str) -> list[str]:
     return sorted(set(_FLAG.findall(text)))
 
 
-def write_all() -> None:
-    """Build what is missing and write the files of each release. Raises BuildError."""
-    builds = {
-        build.folder(): build
-        for release in RELEASES.values()
-        for build in components(release).values()
-    }
+def write(releases: Sequence[Release]) -> None:
+    """Build what is missing and write the files of some releases. Raises BuildError."""
+    chosen = [components(release) for release in releases]
+    builds = {build.folder(): build for known in chosen for build in known.values()}
     progress.run([gobuild.step(build) for build in builds.values()])
-    for release in RELEASES.values():
-        for name, build in components(release).items():
+    for release, known in zip(releases, chosen, strict=True):
+        for name, build in known.items():
             found = parse(_help(build.program(name)))
             if not found:
                 raise progress.BuildError(f"{name} --help of {release.kubernetes} shows no flags")

@@ -22,6 +22,7 @@ from airgap.tools import check_c, check_go, tail
 _FLAGS = ("-mod=mod", "-buildvcs=false", "-trimpath", "-gcflags=all=-dwarf=false")
 _STRIP = "-s -w"
 _GOGC = "400"
+_PACKAGE = re.compile(r"[\w./~-]+")  # all that `go build -v` prints, but for problems
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -233,9 +234,13 @@ class _Workspace:
                 text=True,
             ) as process,
         ):
-            for number, line in enumerate(process.stderr or (), start=1):
-                log.write(line)
-                self._note(f"{number} packages compiled")
+            compiled = 0
+            for line in process.stderr or ():
+                if _PACKAGE.fullmatch(line.strip()):
+                    compiled += 1
+                    self._note(f"{compiled} packages compiled")
+                else:
+                    log.write(line)
         if process.returncode:
             raise self._failure("build")
 

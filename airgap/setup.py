@@ -98,7 +98,10 @@ def official_engine() -> tuple[str, ...]:
         url = f"https://get.pulumi.com/releases/sdk/pulumi-{engine.PULUMI_VERSION}-{system}-{machine}.tar.gz"
         print(f"pulumi: fetching {url}", flush=True)
         partial = target.with_suffix(".partial")
-        with urllib.request.urlopen(url) as response, tarfile.open(fileobj=response, mode="r|gz") as tar:
+        with (
+            urllib.request.urlopen(url) as response,
+            tarfile.open(fileobj=response, mode="r|gz") as tar,
+        ):
             tar.extractall(partial, filter="data")
         partial.rename(target)
     return (str(target / "pulumi"),)

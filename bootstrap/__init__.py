@@ -1,7 +1,7 @@
 """Phase 2: turns machines that answer SSH into a cluster. Knows no platform.
 
-Per host: `reachable` -> `prepare` -> `identity` -> `activate`. Hosts are reached and prepared side by
-side. Activation is chained, masters one after another and nodes likewise, so that a change which
+Per host: `reachable` -> `prepare` -> `identity` -> `activate`. Hosts are reached and prepared side
+by side. Activation is chained, masters one after another and nodes likewise, so that a change which
 breaks a host stops there; on a host's first start it returns as soon as the unit runs, so that the
 chain costs next to nothing and etcd members can find each other.
 """
@@ -26,6 +26,7 @@ class BootstrapArgs:
     config: ClusterConfig
     machines: Machines
     keys: Mapping[str, HostFiles]  # by host name: {path: secret content}
+    valid_from: Input[str]  # when the certificates among them begin to be valid, RFC 3339
     addons: Mapping[str, str]  # {path: content}, for the addon-manager; may be empty
     archive_sums: Mapping[str, str]  # {file: sha256} of the mirror's archives; empty: upstream's
 
@@ -50,7 +51,9 @@ class Bootstrap(ComponentResource):
         reachable = remote_step(
             f"{name}-reachable",
             host,
-            views.apply(render.reachable),
+            Output.all(views, args.valid_from).apply(
+                lambda pair: render.reachable(pair[0], pair[1])
+            ),
             parent=self,
             after=() if host.machine is None else (host.machine,),
         )
@@ -89,9 +92,7 @@ def _view(host: Host, args: BootstrapArgs) -> Output[render.HostView]:
             spec=host.spec,
             address=known[0],
             mirror_url=known[1],
-            masters=dict(
-                zip((master.spec.name for master in masters), known[2:], strict=True)
-            ),
+            masters=dict(zip((master.spec.name for master in masters), known[2:], strict=True)),
             traits=args.machines.traits,
             archive_sums=args.archive_sums,
         )
@@ -99,7 +100,7 @@ def _view(host: Host, args: BootstrapArgs) -> Output[render.HostView]:
 
 
 class Gates(ComponentResource):
-    """What must be true before the program goes on: asked through the endpoint, as a client would."""
+    """What must be true before the program goes on, asked through the endpoint as clients do."""
 
     def __init__(
         self,

@@ -1,9 +1,10 @@
 """The gates of phase 2, run on the operator's computer through the cluster's own endpoint.
 
-`python -m bootstrap.ready api` waits until the API server is ready; `... cluster` labels the masters
-and waits until every node is Ready and DNS is available. The request comes as JSON on standard
-input: {server, ca, certificate, key, nodes: [name], masters: [name], network: bool, dns: bool}; the last line printed
-is the health summary. Talks to the endpoint that the kubeconfig names and to nothing else.
+`python -m bootstrap.ready api` waits until the API server is ready; `... cluster` labels the
+masters and waits until every node is Ready and DNS is available. The request comes as JSON on
+standard input: {server, ca, certificate, key, nodes: [name], masters: [name], network: bool,
+dns: bool}; the last line printed is the health summary. Talks to the endpoint that the kubeconfig
+names and to nothing else.
 """
 
 from __future__ import annotations
@@ -47,8 +48,9 @@ class Api:
             os.close(handle)
             Path(path).unlink()
 
-    def request(self, method: str, path: str, body: object = None) -> Any:  # JSON has no narrower type
+    def request(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401
         """One request; the answer's JSON, or its text. Raises NotYetError if it cannot be had."""
+        # Any: JSON has no narrower type.
         connection = http.client.HTTPSConnection(
             self._host, self._port, context=self._context, timeout=10
         )
@@ -82,7 +84,8 @@ def condition(node: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
 def label_masters(api: Api, masters: list[str]) -> None:
     """Set the role label, which a kubelet may not give itself (NodeRestriction)."""
     for name in masters:
-        api.request("PATCH", f"/api/v1/nodes/{name}", {"metadata": {"labels": {CONTROL_PLANE_LABEL: ""}}})
+        labels = {CONTROL_PLANE_LABEL: ""}
+        api.request("PATCH", f"/api/v1/nodes/{name}", {"metadata": {"labels": labels}})
 
 
 def missing(name: str, node: Mapping[str, Any] | None, *, network: bool) -> str | None:
@@ -99,7 +102,8 @@ def cluster_ready(
     api: Api, nodes: list[str], masters: list[str], *, network: bool, dns: bool
 ) -> str:
     """Every expected node is registered and Ready, and the DNS service has a ready server."""
-    found = {node["metadata"]["name"]: node for node in api.request("GET", "/api/v1/nodes")["items"]}
+    items = api.request("GET", "/api/v1/nodes")["items"]
+    found = {node["metadata"]["name"]: node for node in items}
     lacking = [missing(name, found.get(name), network=network) for name in nodes]
     if any(lacking):
         raise NotYetError("; ".join(reason for reason in lacking if reason))

@@ -26,14 +26,14 @@ from interface import Host
 
 OperatorStep = Command
 
-# sshd may take minutes to come up on a new machine; the time limit below ends the wait, not a count.
+# sshd may take minutes to come up on a new machine; the time limit below ends the wait, no count.
 UNLIMITED = -1
 DIAL_SECONDS = 15
 STEP_TIMEOUT = "20m"
 
 
 def connection(host: Host) -> ConnectionArgs:
-    """How a step reaches its host. Built here only, so that its shape never differs between runs."""
+    """How a step reaches its host. Built here only, so its shape never differs between runs."""
     return ConnectionArgs(
         host=host.connection.host,
         port=Output.from_input(host.connection.port).apply(float),
@@ -45,7 +45,7 @@ def connection(host: Host) -> ConnectionArgs:
     )
 
 
-def remote_step(
+def remote_step(  # noqa: PLR0913 (by name, all but three)
     name: str,
     host: Host,
     text: Input[str],
@@ -54,7 +54,7 @@ def remote_step(
     after: Sequence[Resource],
     secret: bool = False,
 ) -> RemoteCommand:
-    """Run a step's text on a host. `secret`: the text holds keys, so nothing of the run is shown."""
+    """Run a step's text on a host. `secret`: the text holds keys, so nothing of it is shown."""
     return RemoteCommand(
         name,
         connection=connection(host),
@@ -72,7 +72,7 @@ def remote_step(
     )
 
 
-def operator_step(
+def operator_step(  # noqa: PLR0913 (by name, all but four)
     name: str,
     module: str,
     verb: str,

@@ -1,7 +1,7 @@
 """Everything that phase 2 puts on a host, as pure functions of the config and the machines.
 
-No pulumi here: the caller resolves Outputs first. Each function returns what a host will have; golden
-files in `tests/bootstrap/golden` show it whole.
+No pulumi here: the caller resolves Outputs first. Each function returns what a host will have;
+golden files in `tests/bootstrap/golden` show it whole.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ IMAGES: Mapping[Role, tuple[str, ...]] = {
     ),
     Role.NODE: ("kubelet", "pause"),
 }
-# The static pods of a master, and where each answers when it is well (addon-manager serves nothing).
+# The static pods of a master, and where each says that it is well (addon-manager serves nothing).
 STATIC_PODS: Mapping[str, str] = {
     "etcd": "http://127.0.0.1:2381/readyz",
     "kube-apiserver": f"https://127.0.0.1:{API_PORT}/readyz",
@@ -81,7 +81,7 @@ class HostView:
     masters: Mapping[str, str]  # name: address
     traits: Traits
     mirror_url: str | None
-    archive_sums: Mapping[str, str]  # {file: sha256} of the mirror's own archives; empty: upstream's
+    archive_sums: Mapping[str, str]  # {file: sha256} of the mirror's own; empty: upstream's
 
 
 def substitute(name: str, values: Mapping[str, str]) -> str:
@@ -98,7 +98,7 @@ def folders(config: ClusterConfig) -> Mapping[str, str]:
 
 
 def downloads(view: HostView) -> tuple[Download, ...]:
-    """What a host fetches: from the mirror when there is one, else from where upstream publishes."""
+    """What a host fetches: from the mirror if there is one, else from where upstream publishes."""
     arch = view.config.architecture
     return tuple(
         Download(
@@ -118,7 +118,7 @@ def _oom_score_adjust(traits: Traits) -> str:
 
 
 def runtime_files(view: HostView) -> tuple[File, ...]:
-    """containerd's unit and configuration."""
+    """The unit and the configuration of containerd."""
     values = {
         **folders(view.config),
         "pause": view.config.release.images["pause"],
@@ -143,7 +143,7 @@ def dump(document: JsonValue) -> str:
 
 
 def kubelet_config(view: HostView) -> dict[str, JsonValue]:
-    """The KubeletConfiguration: ours, over it what the machines need, over it what the user says."""
+    """The KubeletConfiguration: ours, then what the machines need, then what the user says."""
     base = yaml.safe_load(
         substitute(
             "kubelet.yaml",
@@ -155,7 +155,9 @@ def kubelet_config(view: HostView) -> dict[str, JsonValue]:
             },
         )
     )
-    taints: list[JsonValue] = [taint.model_dump(exclude_defaults=True) for taint in view.spec.taints]
+    taints: list[JsonValue] = [
+        taint.model_dump(exclude_defaults=True) for taint in view.spec.taints
+    ]
     registration: dict[str, JsonValue] = {"registerWithTaints": taints} if taints else {}
     return {**base, **registration, **view.traits.kubelet, **view.spec.kubelet.config}
 
@@ -219,7 +221,8 @@ def static_pod(name: str, view: HostView) -> File:
         "node_prefix": str(config.network.node_prefix),
         "service_cidr": config.network.service_cidr,
         "initial_cluster": ",".join(
-            f"{member}=https://{address}:{ETCD_PEER_PORT}" for member, address in view.masters.items()
+            f"{member}=https://{address}:{ETCD_PEER_PORT}"
+            for member, address in view.masters.items()
         ),
     }
     components = {
@@ -255,13 +258,17 @@ def host_files(view: HostView, addons: Mapping[str, str]) -> tuple[File, ...]:
     )
 
 
-def reachable(view: HostView) -> str:
-    """Step 1: wait for SSH, then find everything that would fail later."""
+def reachable(view: HostView, valid_from: str) -> str:
+    """Step 1: wait for SSH, then find everything that would fail later.
+
+    `valid_from` is when the certificates begin to be valid, as RFC 3339 has it.
+    """
     return program(
         "reachable",
         (
             call("cluster", view.config.name),
             call("architecture", view.config.architecture),
+            call("clock", valid_from),
             *(call("needs_command", command) for command in COMMANDS),
             *(call("needs_mebibytes", path, str(size)) for path, size in ROOM_MEBIBYTES.items()),
             *(call("needs_free_port", str(port)) for port in PORTS[view.spec.role]),

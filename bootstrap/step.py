@@ -1,7 +1,7 @@
 """The text of a step: one shell program that a host's bash reads from standard input.
 
-A step is the functions it needs (`files/common.sh` and its own file), then facts and files as calls of
-those functions, then the call that acts. It reads like the script an operator would write, and
+A step is the functions it needs (`files/common.sh` and its own file), then facts and files as calls
+of those functions, then the call that acts. It reads like the script an operator would write, and
 `pulumi preview --diff` shows a change in it line by line.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.resources import files
 
-SECRET_MODE = "0600"
+SECRET_MODE = "0600"  # noqa: S105 (a file mode)
 PUBLIC_MODE = "0644"
 _DELIMITER = "END-OF-FILE"
 
@@ -48,5 +48,5 @@ def place(file: File) -> str:
 
 
 def program(name: str, statements: Iterable[str]) -> str:
-    """The whole text of a step: shared functions, those of `files/<name>.sh`, then the statements."""
+    """The whole text of a step: shared functions, those of `files/<name>.sh`, the statements."""
     return "\n".join((read("common.sh"), read(f"{name}.sh"), *statements, ""))

@@ -1,8 +1,8 @@
 """What tests of the resource graph share: a recorder of everything that a program registers.
 
-`record` runs a program against mocks, in an event loop and a context of its own, and hands back plain
-data once the program and all of its Outputs are done: assertions are made on that, never inside of an
-`apply`, where a failure or an unknown value would pass unseen.
+`record` runs a program against mocks, in an event loop and a context of its own, and hands back
+plain data once the program and all of its Outputs are done. Assertions are made on that, never
+inside of an `apply`, where a failure or an unknown value would pass unseen.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from google.protobuf.json_format import MessageToDict
 from pulumi import Output, runtime
 from pulumi.runtime import mocks, settings
 from pulumi.runtime.rpc import UNKNOWN
+from pulumi.runtime.stack import Stack
 
 from config import ClusterConfig, Role
 
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 PROJECT = "kubernetes-anywhere"
 STACK = "test"
-SECRET_MARK = "4dabf18193072939515e22adb298388d"  # noqa: S105 (the wire format's mark of a secret)
-SECRET_SIGNATURE = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105
+SECRET_MARK = "4dabf18193072939515e22adb298388d"  # the wire's mark of a secret
+SECRET_SIGNATURE = "1b47061264138c4ac30d75fd1eb44270"
 TLS = "tls:index"
 REMOTE_COMMAND = "command:remote:Command"
 LOCAL_COMMAND = "command:local:Command"
@@ -104,7 +105,7 @@ class Graph:
         return {item.name for item in found if item.type == REMOTE_COMMAND}
 
 
-def plain(value: Any, path: str, secrets: set[str]) -> Any:  # noqa: ANN401 (any JSON)
+def plain(value: Any, path: str, secrets: set[str]) -> Any:
     """A wire value without secret wrappings; the paths that had one are added to `secrets`."""
     if isinstance(value, dict):
         if value.get(SECRET_MARK) == SECRET_SIGNATURE:
@@ -150,7 +151,8 @@ class Recorder(mocks.MockMonitor):
     def RegisterResource(  # noqa: N802 (the protocol's name)
         self, request: resource_pb2.RegisterResourceRequest
     ) -> resource_pb2.RegisterResourceResponse:
-        response = super().RegisterResource(request)
+        response: resource_pb2.RegisterResourceResponse
+        response = super().RegisterResource(request)  # type: ignore[no-untyped-call]
         if request.type != "pulumi:pulumi:Stack":
             with self._lock:
                 assert response.urn not in self.recorded, f"registered twice: {response.urn}"
@@ -202,6 +204,10 @@ class Answers(mocks.Mocks):
         kind, name = args.typ.rsplit(":", 1)[-1], args.name
         if args.typ == LOCAL_COMMAND:
             return {"stdout": local_answer(args.inputs), "stderr": ""}
+        signed = {
+            "certPem": f"CERTIFICATE of {name}\n",
+            "validityStartTime": "2020-01-01T00:00:00Z",
+        }
         tables: Mapping[str, Mapping[str, Any]] = {
             "PrivateKey": {
                 "privateKeyPem": secret(f"PRIVATE KEY of {name}\n"),
@@ -210,8 +216,8 @@ class Answers(mocks.Mocks):
                 "publicKeyOpenssh": f"ssh-ed25519 {name}\n",
             },
             "CertRequest": {"certRequestPem": f"REQUEST of {name}\n"},
-            "LocallySignedCert": {"certPem": f"CERTIFICATE of {name}\n"},
-            "SelfSignedCert": {"certPem": f"CERTIFICATE of {name}\n"},
+            "LocallySignedCert": signed,
+            "SelfSignedCert": signed,
             "Command": {"stdout": "", "stderr": ""},
         }
         return tables.get(kind, {})
@@ -232,24 +238,25 @@ def record(
 
     `is_unknown` says of which resources a preview does not know the outputs yet; all, by default.
     """
-    return contextvars.copy_context().run(
-        _record, program, preview, is_unknown or (lambda _: preview)
-    )
+    unknown = is_unknown or (lambda _: preview)
+    return contextvars.copy_context().run(lambda: _record(program, unknown, preview=preview))
 
 
 def _record(
-    program: Callable[[], object], preview: bool, is_unknown: Callable[[str], bool]
-) -> Graph:  # noqa: FBT001
+    program: Callable[[], object], is_unknown: Callable[[str], bool], *, preview: bool
+) -> Graph:
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     answers = Answers(is_unknown)
     recorder = Recorder(answers)
     try:
         mocks.set_mocks(answers, PROJECT, STACK, preview, monitor=recorder)
-        mocks.test(lambda: (program(), None)[1])()
+        mocks.test(lambda: (program(), None)[1])()  # type: ignore[no-untyped-call]
+        stack = settings.get_root_resource()
+        assert isinstance(stack, Stack)
         exports = {
             name: loop.run_until_complete(Output.from_input(value).is_secret())
-            for name, value in settings.get_root_resource().outputs.items()
+            for name, value in stack.outputs.items()
         }
     finally:
         settings.reset_options()
@@ -258,7 +265,7 @@ def _record(
     return Graph(recorder.recorded, exports)
 
 
-def keys(masters: int = 1, nodes: int = 2, **more: object) -> dict[str, object]:
+def keys(masters: int = 1, nodes: int = 2, **more: Any) -> dict[str, object]:
     """A cluster config object with so many masters, and so many nodes in the pool `node`."""
     return {
         "name": "test",
@@ -270,12 +277,12 @@ def keys(masters: int = 1, nodes: int = 2, **more: object) -> dict[str, object]:
     }
 
 
-def cluster(masters: int = 1, nodes: int = 2, **more: object) -> ClusterConfig:
+def cluster(masters: int = 1, nodes: int = 2, **more: Any) -> ClusterConfig:
     """What the program makes of such an object."""
     return ClusterConfig.model_validate_json(json.dumps(keys(masters, nodes, **more)))
 
 
-def whole(masters: int = 1, nodes: int = 2, **more: object) -> Callable[[], None]:
+def whole(masters: int = 1, nodes: int = 2, **more: Any) -> Callable[[], None]:
     """The real program, for such an object."""
 
     def program() -> None:
@@ -287,7 +294,7 @@ def whole(masters: int = 1, nodes: int = 2, **more: object) -> Callable[[], None
 
 @pytest.fixture(scope="session", params=[(1, False), (3, False), (1, True), (3, True)], ids=str)
 def graph(request: pytest.FixtureRequest) -> Graph:
-    """The graph of 1 + 2 and of 3 + 2 hosts, in an update and in a preview that knows nothing yet."""
+    """The graph of 1 + 2 and of 3 + 2 hosts, in an update and in a preview of the first."""
     masters, preview = request.param
     return record(whole(masters), preview=preview)
 

@@ -63,9 +63,9 @@ def program() -> dict[str, str]:
     return {path.relative_to(ROOT).as_posix(): path.read_text() for path in sorted(paths)}
 
 
-def everything() -> dict[str, str]:
-    """All Python of the repository."""
-    folders = [path for path in ROOT.iterdir() if path.is_dir() and path.name[0] not in "._"]
+def sources() -> dict[str, str]:
+    """All Python of the repository but the tests, which are tables of cases."""
+    folders = [path for path in ROOT.iterdir() if path.name[0] not in "._" and path.name != "tests"]
     paths = [*ROOT.glob("*.py"), *(path for folder in folders for path in folder.rglob("*.py"))]
     return {path.relative_to(ROOT).as_posix(): path.read_text() for path in sorted(paths)}
 
@@ -97,20 +97,23 @@ def texts(source: str) -> Iterator[str]:
 
 
 def top(module: str) -> str:
-    return module.split(".")[0]
+    return module.split(".", maxsplit=1)[0]
+
+
+def owned(tree: Tree) -> set[str]:
+    """The names that the tree's own modules and packages are imported by."""
+    return {path.split("/", 1)[0].removesuffix(".py") for path in tree}
 
 
 def phases_apart(tree: Tree) -> list[str]:
     """`components` and `bootstrap` know nothing of each other, and share three modules."""
-    apart = {"components": {"bootstrap", "addons"}, "bootstrap": {"components", "addons"}}
-    own = {top(path.removesuffix(".py").replace("/", ".")) for path in tree}
+    own = owned(tree) | {"addons", "bootstrap", "components"}
     return [
         f"{path} imports {module}"
         for path, source in tree.items()
+        if path.startswith(("bootstrap/", "components/"))
         for module in imports(path, source)
-        if path.split("/")[0] in apart
-        and top(module) in own - SHARED - {path.split("/")[0]}
-        or top(module) in apart.get(path.split("/")[0], set())
+        if top(module) in own - SHARED - {path.split("/", 1)[0]}
     ]
 
 
@@ -122,7 +125,7 @@ def shared_is_plain(tree: Tree) -> list[str]:
         "versions.py": set(),
         "interface.py": {"config"},
     }
-    own = {top(path.removesuffix(".py").replace("/", ".")) for path in tree}
+    own = owned(tree)
     return [
         f"{path} imports {module}"
         for path, reach in allowed.items()
@@ -236,7 +239,7 @@ RULES: Mapping[Rule, tuple[Callable[[], Tree], Tree]] = {
             },
         },
     ),
-    short_modules: (everything, {"bootstrap/x.py": "x = 1\n" * (LINES + 1)}),
+    short_modules: (sources, {"bootstrap/x.py": "x = 1\n" * (LINES + 1)}),
     literals_at_home: (program, {"bootstrap/x.py": "url = f'https://{host}:6443'\n"}),
 }
 

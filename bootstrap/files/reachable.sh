@@ -25,9 +25,10 @@ needs_free_port() {
   [[ -z $(ss -Hltn "sport = :$1") ]] ||
     problem "port $1 is in use by $(ss -Hltnp "sport = :$1" | grep -oP '"\K[^"]+' | head -n1); stop it"
 }
-clock() { # seconds since 1970 where the certificates are made
-  local skew=$(($(date +%s) - $1))
-  ((skew > -30)) || problem "the clock is $((-skew)) s behind the operator's; certificates would not be valid yet"
+clock() { # when the certificates begin to be valid, by the clock of the computer that made them
+  local behind=$(($(date -d "$1" +%s) - $(date +%s)))
+  ((behind <= 0)) ||
+    problem "the clock is at least $behind s behind that of the computer that made the certificates; set it, and keep it set by NTP"
 }
 foreign_cluster() {
   ours && return
@@ -41,7 +42,7 @@ system() {
   [[ $(id -u) == 0 ]] || problem "the SSH user is not root"
   [[ -d /run/systemd/system ]] || problem "does not run systemd"
   [[ -e /sys/fs/cgroup/cgroup.controllers || -d /sys/fs/cgroup/memory ]] || problem "has no cgroups"
-  if (($(sysctl -n fs.inotify.max_user_instances) < 512)); then
+  if (($(</proc/sys/fs/inotify/max_user_instances) < 512)); then
     problem "fs.inotify.max_user_instances is below 512; set it to 8192, or kubelets fail to start"
   fi
   if command -v cloud-init >/dev/null; then

@@ -11,7 +11,7 @@ from pulumi import CustomTimeouts, Input, Output, Resource, ResourceOptions
 from pulumi_command.local import Command, Logging
 
 
-def docker_verb(
+def docker_verb(  # noqa: PLR0913 (by name, all but three)
     name: str,
     create: str,
     request: Mapping[str, Input[object]],

@@ -25,8 +25,10 @@ class MachinesArgs:
 
 
 def make_machine(parent: ComponentResource, spec: HostSpec, args: MachinesArgs) -> Host:
-    """A container for the spec. Its host key is made here, so SSH trusts it from the first login."""
-    host_key = PrivateKey(f"{spec.name}-host-key", algorithm="ED25519", opts=ResourceOptions(parent=parent))
+    """A container for the spec, with a host key made here: SSH trusts it from the first login."""
+    host_key = PrivateKey(
+        f"{spec.name}-host-key", algorithm="ED25519", opts=ResourceOptions(parent=parent)
+    )
     container = docker_verb(
         spec.name,
         "create-machine",

@@ -1,4 +1,4 @@
-"""The local network: a Docker bridge, the API's load balancer, the mirror's server. Makes no machine."""
+"""The local network: a Docker bridge, the API's load balancer, the mirror's server; no machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class NetworkArgs:
 
 
 class Network(ComponentResource):
-    """One bridge. With a mirror it has no way out: whatever a host needs must come from the mirror."""
+    """One bridge. With a mirror it has no way out: all that a host needs comes from the mirror."""
 
     network: Resource
     load_balancer: Resource

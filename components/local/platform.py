@@ -27,7 +27,9 @@ class Local(ComponentResource):
 
     machines: Machines
 
-    def __init__(self, name: str, config: ClusterConfig, opts: ResourceOptions | None = None) -> None:
+    def __init__(
+        self, name: str, config: ClusterConfig, opts: ResourceOptions | None = None
+    ) -> None:
         super().__init__("kubernetes-anywhere:local:Local", name, {}, opts)
         child = ResourceOptions(parent=self)
         network = Network(name, NetworkArgs(config=config), child)

@@ -37,6 +37,7 @@ from components.pki.table import (
 from config import ClusterConfig, Role
 from interface import API_PORT, ApiClient, Host, HostFiles, Machines
 
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PkiArgs:
     """The cluster and its machines: names and addresses go into certificates."""
@@ -51,6 +52,7 @@ class Pair:
 
     key: Output[str]
     certificate: Output[str]
+    valid_from: Output[str]  # RFC 3339
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,6 +67,7 @@ class ClusterPki(ComponentResource):
     """Three CAs, the service-account key and every leaf of the table. Writes no file itself."""
 
     ca: Output[str]
+    valid_from: Output[str]
     client: ApiClient
     files: Mapping[str, HostFiles]  # by host name
     kubeconfig: Output[str]  # the operator's, secret
@@ -77,6 +80,7 @@ class ClusterPki(ComponentResource):
         self._service_account = _key(f"{name}-service-account", self._protected())
         self._shared = {row.name: self._leaf(row, None) for row in CERTIFICATES if not row.per_host}
         self.ca = self._authorities["ca"].certificate
+        self.valid_from = self._authorities["ca"].valid_from
         self.client = ApiClient(
             server=Output.format(
                 "https://{0}:{1}", args.machines.operator_api_host, args.machines.operator_api_port
@@ -106,7 +110,11 @@ class ClusterPki(ComponentResource):
             validity_period_hours=CA_HOURS,
             opts=self._protected(),
         )
-        return Pair(key=key.private_key_pem, certificate=certificate.cert_pem)
+        return Pair(
+            key=key.private_key_pem,
+            certificate=certificate.cert_pem,
+            valid_from=certificate.validity_start_time,
+        )
 
     def _leaf(self, row: Certificate, host: Host | None) -> Pair:
         name = f"{self._name if host is None else host.spec.name}-{row.name}"
@@ -135,7 +143,11 @@ class ClusterPki(ComponentResource):
             early_renewal_hours=RENEWAL_HOURS,
             opts=self._child,
         )
-        return Pair(key=key.private_key_pem, certificate=certificate.cert_pem)
+        return Pair(
+            key=key.private_key_pem,
+            certificate=certificate.cert_pem,
+            valid_from=certificate.validity_start_time,
+        )
 
     def _names(self, row: Certificate, host: Host | None) -> SubjectNames:
         if host is None or row.names is Names.NONE:
@@ -154,9 +166,7 @@ class ClusterPki(ComponentResource):
     def _kubeconfig(self, user: str, server: Input[str], pair: Pair) -> Output[str]:
         cluster = self._args.config.name
         return Output.secret(
-            Output.all(
-                server=server, ca=self.ca, certificate=pair.certificate, key=pair.key
-            ).apply(
+            Output.all(server=server, ca=self.ca, certificate=pair.certificate, key=pair.key).apply(
                 lambda known: kubeconfig.with_certificate(
                     cluster,
                     known["server"],

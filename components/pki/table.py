@@ -1,8 +1,8 @@
-"""The PKI as a table: which certificate exists, who signs it, what it says, and which hosts get it where.
+"""The PKI as a table: which certificate exists, who signs it, what it says, which host gets it.
 
-CAs last ten years, leaves one. Every key is ECDSA P-256. Rows with `per_host` are made once for each
-host of their roles and carry its names; the others once for the cluster. A CA's key goes to masters
-only where a component signs with it, and to nodes never.
+CAs last ten years, leaves one. Every key is ECDSA P-256. Rows with `per_host` are made once for
+each host of their roles and carry its names; the others once for the cluster. A CA's key goes to
+masters only where a component signs with it, and to nodes never.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Names(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Authority:
-    """A certificate authority. `key_path`: where masters keep its key, if a component signs with it."""
+    """A certificate authority. `key_path`: where masters keep its key, if a component needs it."""
 
     name: str
     common_name: str
@@ -93,7 +93,7 @@ CERTIFICATES = (
         per_host=True,
         path=f"{PKI}/apiserver",
     ),
-    # One certificate is an etcd member's server, its client towards other members, and theirs to it.
+    # One certificate is an etcd member's server and its client towards other members.
     Certificate(
         name="etcd",
         authority="etcd-ca",
@@ -201,7 +201,9 @@ def dns_names(names: Names, config: ClusterConfig, host: str, api_names: list[st
     return list(dict.fromkeys(table[names]))
 
 
-def ip_addresses(names: Names, config: ClusterConfig, address: str, api_addresses: list[str]) -> list[str]:
+def ip_addresses(
+    names: Names, config: ClusterConfig, address: str, api_addresses: list[str]
+) -> list[str]:
     """The IP addresses of a certificate, without duplicates, in a stable order."""
     table = {
         Names.NONE: [],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import json
 import ssl
 import threading
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-DAY = datetime.timedelta(days=1)
+    from cryptography.x509.base import CertificateBuilder
+
+DAY = dt.timedelta(days=1)
 
 
 def name(text: str) -> x509.Name:
@@ -29,7 +31,7 @@ def name(text: str) -> x509.Name:
 
 
 def builder(subject: str, issuer: str, key: ec.EllipticCurvePrivateKey) -> CertificateBuilder:
-    now = datetime.datetime.now(datetime.UTC)
+    now = dt.datetime.now(dt.UTC)
     return (
         x509.CertificateBuilder()
         .subject_name(name(subject))
@@ -100,7 +102,7 @@ def make_keys() -> Keys:
 
 @dataclass
 class Stub:
-    """What the server answers, by path; a number is an error of that status; lists go step by step."""
+    """What the server answers, by path; a number is a status, and lists go step by step."""
 
     answers: dict[str, Any]
     requests: list[tuple[str, str, str]] = field(default_factory=list)

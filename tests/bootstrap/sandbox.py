@@ -1,8 +1,8 @@
 """Runs the shell programs for real, as a host's bash does, against a folder instead of a host.
 
 Every absolute path of the text is moved below the folder, and what would touch this computer
-(systemctl, ctr, curl, ...) is a stub that writes down how it was called. The stub of `ctr` plays the
-kubelet, too: a static pod's container is a new one as soon as its manifest is.
+(systemctl, ctr, curl, ...) is a stub that writes down how it was called. The stub of `ctr` plays
+the kubelet, too: a static pod's container is a new one as soon as its manifest is.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from bootstrap.step import File, place, read
 if TYPE_CHECKING:
     from pathlib import Path
 
-HOST_PATH = re.compile(r"(?<![\w/.$}\"*-])/(etc|var/lib|opt|run)\b(?=[/ '\"|)\n;]|$)", re.MULTILINE)
+HOST_PATH = re.compile(
+    r"(?<![\w/.$}\"*-])/(etc|var/lib|opt|run|proc/sys)\b(?=[/ '\"|)\n;]|$)", re.MULTILINE
+)
 LONG_WAIT = "SECONDS + $1"
 CTR = "opt/kubernetes-anywhere/containerd-2.3.4/bin/ctr"
 NAME = "test-master-0"
@@ -25,7 +27,6 @@ NAME = "test-master-0"
 STUBS = {
     "hostname": f"echo {NAME}",
     "sleep": "exec /bin/sleep 0.02",
-    "sysctl": 'cat "$ROOT/inotify" 2>/dev/null || echo 8192',
     "ss": 'cat "$ROOT/listening" 2>/dev/null || true',
     "uname": '[[ $1 == -m ]] && cat "$ROOT/machine" 2>/dev/null || /bin/uname "$@"',
     "journalctl": 'echo "journal of $2"',
@@ -63,13 +64,16 @@ STUBS = {
             grep -xF "${reference##*==}" "$ROOT/images" 2>/dev/null || true ;;
           *'images pull'*)
             reference=${@: -1}
-            if grep -qxF "$reference" "$ROOT/missing" 2>/dev/null; then echo 'not found' >&2; exit 1; fi
+            if grep -qxF "$reference" "$ROOT/missing" 2>/dev/null; then
+              echo 'not found' >&2
+              exit 1
+            fi
             echo "$reference" >>"$ROOT/images" ;;
         esac
     """,
 }
 # What is asked often and changes nothing.
-QUESTIONS = ("hostname", "sleep", "sysctl", "ss", "uname", "journalctl")
+QUESTIONS = ("hostname", "sleep", "ss", "uname", "journalctl")
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,7 @@ class Sandbox:
         self.root = root
         for folder in ("bin", "active", "broken", "www", "etc", "run/systemd/system"):
             self.path(folder).mkdir(parents=True, exist_ok=True)
+        self.write("/proc/sys/fs/inotify/max_user_instances", "8192\n")
         self.write("etc/os-release", 'PRETTY_NAME="Test Linux"\n')
         for name, body in STUBS.items():
             self._stub(CTR if name == "ctr" else f"bin/{name}", name, body)

@@ -1,4 +1,4 @@
-"""What a step restarts, and what it waits for: `files/activate.sh`, run by bash with the real texts."""
+"""What a step restarts and what it waits for: `files/activate.sh`, run by bash with real texts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from bootstrap import render
 from bootstrap.step import File
 from config import Role
+from interface import Traits
 from tests.bootstrap.views import KEYS, on, view
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def test_the_first_start_returns_without_waiting_for_health(host: Sandbox) -> No
     host.write("unhealthy", "\n".join(render.STATIC_PODS.values()))
     ran = activate(host, view(Role.MASTER, masters=3), PKI)
     assert ran.status == 0, ran.stderr
-    assert ran.restarts == [RUNTIME, KUBELET] or ran.restarts == [KUBELET]
+    assert ran.restarts in ([RUNTIME, KUBELET], [KUBELET])
     assert not [call for call in ran.calls if call.startswith("curl")]
 
 
@@ -81,7 +82,7 @@ def changed(kind: str) -> HostView:
     table = {
         "kubelet configuration": on(found, spec=spec),
         "kubelet flag": on(found, spec=flags),
-        "runtime configuration": view(Role.MASTER, traits=render.Traits(systemd_cgroup=False)),
+        "runtime configuration": view(Role.MASTER, traits=Traits(systemd_cgroup=False)),
         "mirror": on(found, mirror_url="http://172.30.0.9"),
         "static pod": view(Role.MASTER, apiserver={"extraArgs": {"v": "4"}}),
     }

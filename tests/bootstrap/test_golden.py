@@ -1,7 +1,7 @@
-"""Everything that a host is sent, whole, as files to read: `UPDATE_GOLDEN=1 pytest` writes them anew.
+"""Everything that a host is sent, whole, as files to read; UPDATE_GOLDEN=1 writes them anew.
 
 A step's golden file has what varies: its statements without the files, and without the functions,
-which `bootstrap/files/*.sh` has. Each file has a golden file of its own, below the path on the host.
+which `bootstrap/files/*.sh` has. Each file has a golden file of its own, by its path on the host.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pytest
 from bootstrap import render
 from bootstrap.step import read
 from config import Role
-from tests.bootstrap.views import ADDONS, KEYS, view
+from tests.bootstrap.views import ADDONS, KEYS, VALID_FROM, view
 
 if TYPE_CHECKING:
     from bootstrap.render import HostView
@@ -43,7 +43,7 @@ def statements(step: str, text: str) -> str:
 def steps(host: HostView) -> dict[str, str]:
     """Every step of a host, as its golden file shows it."""
     texts = {
-        "reachable": ("reachable", render.reachable(host)),
+        "reachable": ("reachable", render.reachable(host, VALID_FROM)),
         "prepare": ("prepare", render.prepare(host)),
         "identity": ("activate", render.identity(host, KEYS)),
         "activate": ("activate", render.activate(host, ADDONS)),

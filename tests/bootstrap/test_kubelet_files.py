@@ -125,6 +125,9 @@ def test_a_flag_s_value_survives_the_unit(value: str) -> None:
     assert systemd_words(text)[-1] == f"--event-labels={value}"
 
 
+ESCAPES = {"n": "\n", "t": "\t", "s": " ", "\\": "\\", '"': '"', "'": "'"}
+
+
 def systemd_words(text: str) -> list[str]:
     """The words that systemd makes of a command line: man systemd.syntax, `Quoting`."""
     assert not re.search(r"(?<!%)(%%)*%(?!%)|(?<!\$)(\$\$)*\$(?!\$)", text), (

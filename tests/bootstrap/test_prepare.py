@@ -11,6 +11,7 @@ import pytest
 
 from bootstrap import render
 from config import Role
+from interface import Traits
 from tests.bootstrap.views import MIRROR, on, view
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def test_a_runtime_that_runs_is_left_to_the_activation(mirror: Sandbox) -> None:
     """Preparing changes nothing that runs, so that hosts can do it side by side."""
     prepare(mirror)
     before = mirror.read("/etc/containerd/config.toml")
-    other = on(mirrored(), traits=render.Traits(systemd_cgroup=True))
+    other = on(mirrored(), traits=Traits(systemd_cgroup=True))
     ran = prepare(mirror, other)
     assert (ran.status, ran.restarts) == (0, [])
     assert mirror.read("/etc/containerd/config.toml") == before

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import datetime as dt
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from bootstrap import render
 from config import Role
-from tests.bootstrap.views import view
+from tests.bootstrap.views import VALID_FROM, view
 
 if TYPE_CHECKING:
     from tests.bootstrap.sandbox import Ran, Sandbox
@@ -16,9 +17,11 @@ if TYPE_CHECKING:
 PORT_USER = 'LISTEN 0 128 *:6443 *:* users:(("nginx",pid=1,fd=3))\n'
 
 
-def reach(host: Sandbox, role: Role = Role.MASTER, **keys: object) -> Ran:
+def reach(
+    host: Sandbox, role: Role = Role.MASTER, valid_from: str = VALID_FROM, **keys: Any
+) -> Ran:
     """The step, on a host with disk enough."""
-    text = render.reachable(view(role, **keys))
+    text = render.reachable(view(role, **keys), valid_from)
     disk = "df() { printf 'h\\n/dev/x 99999 0 90000 0%% /\\n'; }\n"
     return host.run(text.replace("\ncluster ", f"\n{disk}cluster ", 1))
 
@@ -40,7 +43,7 @@ def test_it_changes_no_file(host: Sandbox) -> None:
 def test_all_problems_are_told_at_once(host: Sandbox) -> None:
     host.write("machine", "riscv64\n")
     host.write("listening", PORT_USER)
-    host.write("inotify", "128\n")
+    host.write("/proc/sys/fs/inotify/max_user_instances", "128\n")
     host.path("run/systemd/system").rmdir()
     ran = reach(host)
     assert ran.status == 1
@@ -83,15 +86,18 @@ def test_a_host_that_is_ours_may_use_its_ports(host: Sandbox) -> None:
 
 def test_a_disk_that_is_too_small_is_told_with_both_sizes(host: Sandbox) -> None:
     host.write("machine", "x86_64\n")
-    text = render.reachable(view(Role.NODE))
+    text = render.reachable(view(Role.NODE), VALID_FROM)
     disk = "df() { printf 'h\\n/dev/x 9 0 7 0%% /\\n'; }\n"
     ran = host.run(text.replace("\ncluster ", f"\n{disk}cluster ", 1))
     assert ran.status == 1
     assert "has 7 MiB free and needs 1024" in ran.stderr
 
 
-def test_the_clock_of_the_host_is_compared(host: Sandbox) -> None:
-    """B10: a clock that is behind makes every new certificate invalid."""
+@pytest.mark.parametrize(("ahead", "status"), [(-60, 0), (0, 0), (60, 1), (86400, 1)])
+def test_a_clock_that_is_behind_is_told(host: Sandbox, ahead: int, status: int) -> None:
+    """B10: certificates that begin in the host's future are not valid there yet."""
     host.write("machine", "x86_64\n")
-    text = render.reachable(view(Role.NODE))
-    assert "\nclock " in text, "`reachable` defines `clock` and never calls it"
+    made = dt.datetime.now(dt.UTC) + dt.timedelta(seconds=ahead)
+    ran = reach(host, valid_from=made.strftime("%Y-%m-%dT%H:%M:%SZ"))
+    assert ran.status == status
+    assert ("the clock is at least" in ran.stderr) is bool(status)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from typing import Any
 
 import pytest
 import yaml
@@ -73,9 +74,6 @@ def test_every_flag_of_a_static_pod_exists_in_its_version(version: str, name: st
     assert not flags(command(found, name)).keys() - set(known)
 
 
-ESCAPES = {"n": "\n", "t": "\t", "s": " ", "\\": "\\", '"': '"', "'": "'"}
-
-
 @pytest.mark.parametrize("mirror", [False, True])
 def test_the_runtime_s_pause_image_is_the_release_s(*, mirror: bool) -> None:
     """H10: where containerd 2 reads it; a version 2 path is silently ignored."""
@@ -136,7 +134,8 @@ def test_a_user_s_flag_replaces_ours_or_is_added(name: str) -> None:
     ours = command(view(Role.MASTER), name)
     replaced = next(word for word in ours if word.startswith("--")).removeprefix("--").split("=")[0]
     extra = {replaced: "mine", "v": "4"}
-    words = command(view(Role.MASTER, **{key: {"extraArgs": extra}}), name)
+    settings: dict[str, Any] = {key: {"extraArgs": extra}}
+    words = command(view(Role.MASTER, **settings), name)
     assert flags(words).items() >= extra.items()
     assert flags(words).keys() == flags(ours).keys() | {"v"}
     assert words[0] == name

@@ -11,7 +11,7 @@ import pytest
 from bootstrap import render
 from bootstrap.step import program
 from config import Role
-from tests.bootstrap.views import ADDONS, KEYS, view
+from tests.bootstrap.views import ADDONS, KEYS, VALID_FROM, view
 
 SCRIPTS = sorted(
     path.name.removesuffix(".sh")
@@ -33,7 +33,7 @@ def bash(text: str, *options: str) -> subprocess.CompletedProcess[str]:
 def test_every_step_parses(role: Role) -> None:
     found = view(role, mirror=True)
     for text in (
-        render.reachable(found),
+        render.reachable(found, VALID_FROM),
         render.prepare(found),
         render.identity(found, KEYS),
         render.activate(found, ADDONS),

@@ -16,6 +16,7 @@ from tests.conftest import cluster
 if TYPE_CHECKING:
     from interface import Traits
 
+VALID_FROM = "2020-01-01T00:00:00Z"
 MIRROR = "http://172.30.0.3"
 MASTERS = {"test-master-0": "172.30.0.10"}
 KEYS = {
@@ -31,7 +32,7 @@ def view(
     mirror: bool = False,
     masters: int = 1,
     traits: Traits = TRAITS,
-    **keys: object,
+    **keys: Any,
 ) -> HostView:
     """The first host of a role."""
     config = cluster(masters=masters, **keys)
@@ -46,7 +47,7 @@ def view(
     )
 
 
-def on(found: HostView, **changes: object) -> HostView:
+def on(found: HostView, **changes: Any) -> HostView:
     """The same host with something changed."""
     return dataclasses.replace(found, **changes)
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import difflib
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
+from pulumi import ComponentResource
 
+from bootstrap.remote import remote_step
+from interface import Connection, Host
 from tests.conftest import (
     LOCAL_COMMAND,
     REMOTE_COMMAND,
@@ -118,7 +122,7 @@ def test_reachable_and_prepare_wait_for_no_other_host(graph: Graph) -> None:
 @pytest.mark.parametrize("group", ["master", "node"])
 def test_activation_is_chained_within_a_group(graph: Graph, group: str) -> None:
     chain = hosts(graph, group)
-    for earlier, later in zip(chain, chain[1:], strict=False):
+    for earlier, later in pairwise(chain):
         assert f"{earlier}-activate" in graph.before(graph.step(f"{later}-identity"))
         assert f"{later}-identity" not in graph.before(graph.step(f"{earlier}-activate"))
 
@@ -261,7 +265,7 @@ def test_a_node_costs_a_single_digit_of_resources(large: Graph) -> None:
 
 
 def test_the_preview_of_a_new_master_leaves_the_nodes_alone() -> None:
-    """A node's files hold no master's address, so one that is not known yet must not show on nodes."""
+    """A node's files hold no master's address: one that is not known yet must not show there."""
     before = record(whole(masters=1))
     after = record(
         whole(masters=3),
@@ -306,3 +310,28 @@ def test_authorities_are_protected_on_platforms_that_ask_for_it(small: Graph) ->
 def test_hosts_keep_their_names_and_order_in_every_list() -> None:
     config = cluster(masters=3)
     assert names(config)[:3] == ["test-master-0", "test-master-1", "test-master-2"]
+
+
+def test_a_machine_hangs_on_the_component_of_its_role(large: Graph) -> None:
+    machines = [item for item in large if item.inputs.get("create") == "create-machine"]
+    parents = {item.name: item.parent.split("::")[2].rsplit(":", 1)[1] for item in machines}
+    assert parents == {
+        **{f"test-master-{index}": "Masters" for index in range(3)},
+        **{f"test-node-{index}": "Nodes" for index in range(2)},
+    }
+
+
+def test_a_secret_step_makes_its_text_secret_even_when_it_came_in_clear() -> None:
+    """A10: the rule does not lean on what the caller did."""
+    connection = Connection(host="192.0.2.1", user="root", private_key="key", host_key="key")
+    spec = cluster().hosts[0]
+
+    def program() -> None:
+        parent = ComponentResource("test:index:Parent", "parent")
+        host = Host(spec=spec, address="192.0.2.1", connection=connection)
+        remote_step("clear", host, "text", parent=parent, after=())
+        remote_step("secret", host, "text", parent=parent, after=(), secret=True)
+
+    graph = record(program)
+    assert "stdin" in graph.step("secret").secrets
+    assert "stdin" not in graph.step("clear").secrets

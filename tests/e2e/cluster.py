@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -137,7 +136,7 @@ class Cluster:
         assert done.code == 0, done.explained()
         return done.stdout
 
-    def get(self, *arguments: str) -> Any:  # noqa: ANN401 (any JSON)
+    def get(self, *arguments: str) -> Any:
         """`kubectl get ... -o json`."""
         return json.loads(self.kubectl("get", *arguments, "-o", "json"))
 
@@ -173,7 +172,7 @@ class Cluster:
         }
 
     def wait(self, what: str, found: Callable[[], Found | None], limit: float) -> Found:
-        """Ask until there is an answer; the last exception, and the cluster's state, say why not."""
+        """Ask until there is an answer; the last reason and the cluster's state say why not."""
         began, reason = time.monotonic(), ""
         while time.monotonic() < began + limit:
             try:
@@ -200,19 +199,3 @@ class Cluster:
             script = "journalctl -n 15 --no-pager -o cat -u kubelet -u containerd-anywhere"
             parts.append(f"--- {name}: {script}\n{self.host(name, script, check=False)}")
         return "\n".join(parts)
-
-
-def can_reach(cidr: str) -> bool:
-    """Whether this computer has containers' networks to itself, and none of that range."""
-    ids = machine.run("docker", "network", "ls", "--quiet").split()
-    taken = [
-        IPv4Network(block["Subnet"])
-        for network in machine.inspected("network", ids)
-        for block in network["IPAM"]["Config"] or ()
-    ]
-    return not any(IPv4Network(cidr).overlaps(other) for other in taken)
-
-
-def first_addresses(cidr: str, count: int) -> list[IPv4Address]:
-    """The first addresses of a range."""
-    return [IPv4Network(cidr)[index] for index in range(1, count + 1)]

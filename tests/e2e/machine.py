@@ -30,11 +30,17 @@ def run(*command: str, check: bool = True, stdin: str | None = None, limit: floa
     return done.stdout
 
 
-def listed(kind: str, cluster: str) -> list[str]:
-    """Ids of a cluster's Docker objects; names of volumes."""
-    every = ["--all"] if kind == "container" else []
-    label = f"label={LABEL}={cluster}"
-    return run("docker", kind, "ls", *every, "--quiet", "--no-trunc", "--filter", label).split()
+_LISTING = {
+    "container": ("--all", "--no-trunc"),
+    "network": ("--no-trunc",),
+    "volume": (),
+}
+
+
+def listed(kind: str, cluster: str | None = None) -> list[str]:
+    """Ids of Docker objects, of volumes the names; all, or a cluster's."""
+    chosen = ("--filter", f"label={LABEL}={cluster}") if cluster else ()
+    return run("docker", kind, "ls", "--quiet", *_LISTING[kind], *chosen).split()
 
 
 def inspected(kind: str, ids: Iterable[str]) -> list[dict[str, Any]]:
@@ -50,20 +56,20 @@ class Footprint:
     containers: tuple[str, ...]  # ids; shims, cgroups and overlay mounts are named after them
     networks: tuple[str, ...]
     volumes: tuple[str, ...]
-    places: tuple[str, ...]  # folders and mount points of the engine that are the cluster's alone
+    places: tuple[str, ...]  # folders and files of the engine that are the cluster's alone
+    namespaces: tuple[str, ...]  # mounted; the engine removes the empty files a minute later
     bridges: tuple[str, ...]
     subnets: tuple[str, ...]
 
     def left(self) -> dict[str, list[str]]:
         """What of it is still there, by kind; empty when nothing is."""
+        mounts = run("findmnt", "--list", "--noheadings")
         found = {
-            "containers": _among(self.containers, run("docker", "ps", "-aq", "--no-trunc").split()),
-            "networks": _among(
-                self.networks, run("docker", "network", "ls", "-q", "--no-trunc").split()
-            ),
-            "volumes": _among(self.volumes, run("docker", "volume", "ls", "-q").split()),
+            "containers": _among(self.containers, listed("container")),
+            "networks": _among(self.networks, listed("network")),
+            "volumes": _among(self.volumes, listed("volume")),
             "processes": _processes(self.containers),
-            "mounts": _lines(run("findmnt", "--list", "--noheadings"), self.places),
+            "mounts": _lines(mounts, (*self.places, *self.namespaces)),
             "files": [place for place in self.places if Path(place).exists()],
             "interfaces": _lines(run("ip", "-o", "link"), self.bridges),
             "routes": _lines(run("ip", "route", "show", "table", "all"), self.bridges),
@@ -86,15 +92,21 @@ def footprint(cluster: str) -> Footprint:
             *(place for item in containers for place in _places(item)),
             *(item["Mountpoint"] for item in volumes),
         ),
+        namespaces=tuple(filter(None, map(_namespace, containers))),
         bridges=tuple(f"br-{item['Id'][:12]}" for item in networks),
         subnets=tuple(subnets),
     )
 
 
+def _namespace(container: dict[str, Any]) -> str:
+    """The name of the container's network namespace; empty when it does not run."""
+    return str(container["NetworkSettings"]["SandboxKey"]).rpartition("/")[2]
+
+
 def _places(container: dict[str, Any]) -> list[str]:
     layers = container["GraphDriver"]["Data"] or {}
-    logs, netns = container["LogPath"], container["NetworkSettings"]["SandboxKey"]
-    return [place for place in (layers.get("MergedDir"), layers.get("UpperDir"), logs, netns) if place]
+    places = (layers.get("MergedDir"), layers.get("UpperDir"), container["LogPath"])
+    return [place for place in places if place]
 
 
 def _among(ours: Iterable[str], found: Iterable[str]) -> list[str]:

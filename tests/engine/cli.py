@@ -77,7 +77,9 @@ class Done:
     def explained(self) -> str:
         """What ran, how it ended and what it said last, for a failed test."""
         command = " ".join(self.arguments)
-        return f"`{command}` ended with {self.code} after {self.seconds:.0f} s:\n{self.output[-6000:]}"
+        return (
+            f"`{command}` ended with {self.code} after {self.seconds:.0f} s:\n{self.output[-6000:]}"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +137,9 @@ def planned(text: str) -> Plan:
 def done_steps(text: str) -> Plan:
     """The plan that was carried out, in the output of `pulumi up --json`: an event a line."""
     events = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
-    begun = [event["resourcePreEvent"]["metadata"] for event in events if "resourcePreEvent" in event]
+    begun = [
+        event["resourcePreEvent"]["metadata"] for event in events if "resourcePreEvent" in event
+    ]
     (summary,) = [event["summaryEvent"] for event in events if "summaryEvent" in event]
     return Plan(
         [_step(raw, raw.get("new") or raw.get("old") or {}) for raw in begun],

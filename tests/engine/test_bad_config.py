@@ -27,7 +27,11 @@ UNKNOWN_KEY = Mistake(
 )
 OVERLAP = Mistake(
     config={"network": {"podCidr": "10.96.0.0/12", "serviceCidr": "10.96.0.0/16"}},
-    told=("network.podCidr: 10.96.0.0/12", "overlaps network.serviceCidr 10.96.0.0/16", "write a free range"),
+    told=(
+        "network.podCidr: 10.96.0.0/12",
+        "overlaps network.serviceCidr 10.96.0.0/16",
+        "write a free range",
+    ),
 )
 BOTH = Mistake(
     config={**UNKNOWN_KEY.config, **OVERLAP.config},

@@ -73,9 +73,7 @@ def test_no_key_is_in_the_output_or_in_the_exported_state(small: Small) -> None:
     assert canaries.leaks(seen, {"leaf": key}) == []
 
 
-def test_destroy_runs_deletes_and_leaves_no_resource(
-    ready: dict[str, str], tmp_path: Path
-) -> None:
+def test_destroy_runs_deletes_and_leaves_no_resource(ready: dict[str, str], tmp_path: Path) -> None:
     small = Small(tmp_path, ready, "gone")
     small.configure(LINES)
     small.stack.up()

@@ -1,4 +1,4 @@
-"""The first preview of the real program by the real engine: everything shows, nothing is touched."""
+"""The first preview of the real program by the real engine: all shows, nothing is touched."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ def test_every_file_that_is_placed_is_named(small: Graph) -> None:
 def test_the_api_server_is_valid_for_all_that_it_is_called(
     network: str, api: str, operator: str
 ) -> None:
-    """B07: the first service address, loopback, its own and the endpoint's; each of its own kind, once."""
+    """B07: the first service address, loopback, its own and the endpoint's; typed, and once."""
     graph = issued(cluster(masters=3, network={"serviceCidr": network}), api, operator)
     for index in range(3):
         inputs = request(graph, f"test-master-{index}-apiserver").inputs

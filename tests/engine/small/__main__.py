@@ -54,7 +54,7 @@ Command(
 Command(
     "secret",
     create="wc -l",
-    stdin=pulumi.Output.secret(key.private_key_pem),
+    stdin=key.private_key_pem,  # secret already
     logging=Logging.NONE,
 )
 pulumi.export("certificate", certificate.cert_pem)

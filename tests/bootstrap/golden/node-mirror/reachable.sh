@@ -1,5 +1,6 @@
 cluster test
 architecture amd64
+clock 2020-01-01T00:00:00Z
 needs_command curl
 needs_command tar
 needs_command sha256sum
