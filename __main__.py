@@ -1,6 +1,6 @@
 """Kubernetes Anywhere: one cluster config object in, one running cluster out.
 
-    config -> machines (phase 1) -> certificates -> bootstrap over SSH (phase 2) -> add-ons (phase 3)
+config -> machines (phase 1) -> certificates -> bootstrap over SSH (phase 2) -> add-ons (phase 3)
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ import pulumi
 
 from addons import AddonContext, deliver
 from addons.deploy import Addons, AddonsArgs
-from bootstrap import Bootstrap, BootstrapArgs, Gates
+from bootstrap.gates import Gates
+from bootstrap.hosts import Bootstrap, BootstrapArgs
 from catalogue import read_catalogue
 from components import provision
 from components.pki import ClusterPki, PkiArgs

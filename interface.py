@@ -16,6 +16,9 @@ from config import HostSpec
 
 SSH_PORT = 22
 API_PORT = 6443
+# On every host: where the API server is (its own on a master, the endpoint on a node) and its CA, with
+# the token of whichever pod reads it. For what must run before Services do.
+IN_CLUSTER_KUBECONFIG = "/etc/kubernetes/in-cluster.kubeconfig"
 
 # {path on the host: content}; paths are known at preview, contents may be secret.
 HostFiles = Mapping[str, Input[str]]
@@ -50,7 +53,9 @@ class Traits:
     systemd_cgroup: bool = True
     restrict_oom_score_adj: bool = False
     kubelet: Mapping[str, JsonValue] = field(default_factory=dict)  # KubeletConfiguration fields
-    kube_proxy: Mapping[str, JsonValue] = field(default_factory=dict)  # KubeProxyConfiguration fields
+    kube_proxy: Mapping[str, JsonValue] = field(
+        default_factory=dict
+    )  # KubeProxyConfiguration fields
     flannel: Mapping[str, JsonValue] = field(default_factory=dict)  # net-conf.json's Backend fields
 
 
@@ -62,7 +67,9 @@ class Machines:
     api_host: Input[str]  # address or name of the API endpoint, for clients and nodes
     operator_api_host: Input[str]  # the same endpoint, as this computer reaches it
     operator_api_port: Input[int]
-    mirror_url: Output[str] | None  # http://..., where hosts get images and archives; None: upstream
+    mirror_url: (
+        Output[str] | None
+    )  # http://..., where hosts get images and archives; None: upstream
     traits: Traits
     lifetime: Resource | None = None  # what the cluster dies with as a whole; None: nothing of ours
 

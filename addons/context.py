@@ -11,10 +11,6 @@ if TYPE_CHECKING:
     from config import ClusterConfig
     from interface import Traits
 
-# Phase 2 writes it on every host: its own API server on a master, the endpoint on a node, and the
-# service account token of whichever pod reads it. What must run before Services do goes through it.
-IN_CLUSTER_KUBECONFIG = "/etc/kubernetes/in-cluster.kubeconfig"
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AddonContext:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from addons.context import IN_CLUSTER_KUBECONFIG, AddonContext
+from addons.context import AddonContext
 from addons.objects import Manifest, amend, find, load
+from interface import IN_CLUSTER_KUBECONFIG
 
 
 def render(context: AddonContext) -> list[Manifest]:

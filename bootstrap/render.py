@@ -6,17 +6,16 @@ golden files in `tests/bootstrap/golden` show it whole.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from string import Template
 
 import yaml
-from pydantic import JsonValue
 
+from bootstrap.kubelet import kubelet_files
 from bootstrap.step import SECRET_MODE, File, call, place, program, read
-from config import ClusterConfig, HostSpec, Role
-from interface import API_PORT, Traits
+from bootstrap.view import HostView, dump, folders, oom_score_adjust, substitute
+from config import Role
+from interface import API_PORT
 
 ETCD_CLIENT_PORT = 2379
 ETCD_PEER_PORT = 2380
@@ -57,6 +56,11 @@ STATIC_PODS: Mapping[str, str] = {
     "kube-scheduler": f"https://127.0.0.1:{SCHEDULER_PORT}/readyz",
     "addon-manager": "",
 }
+# Folders of a host that static pods mount, and their modes.
+DIRECTORIES: Mapping[Role, Mapping[str, str]] = {
+    Role.MASTER: {"/var/lib/etcd": "0700", "/etc/kubernetes/addons": "0755"},
+    Role.NODE: {},
+}
 COMMANDS = ("curl", "tar", "sha256sum", "ss", "ip", "mount", "systemctl", "journalctl")
 ROOM_MEBIBYTES = {"/opt": 1024, "/var/lib": 4096}
 
@@ -69,32 +73,6 @@ class Download:
     file: str
     url: str
     sha256: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class HostView:
-    """All that is known of one host and its cluster once the machines exist: plain values."""
-
-    config: ClusterConfig
-    spec: HostSpec
-    address: str
-    masters: Mapping[str, str]  # name: address
-    traits: Traits
-    mirror_url: str | None
-    archive_sums: Mapping[str, str]  # {file: sha256} of the mirror's own; empty: upstream's
-
-
-def substitute(name: str, values: Mapping[str, str]) -> str:
-    """A file of `files/` with its `$placeholders` filled in; an unknown one is an error."""
-    return Template(read(name)).substitute(values)
-
-
-def folders(config: ClusterConfig) -> Mapping[str, str]:
-    """Where each archive is unpacked, by its placeholder: {"cni_plugins": "cni-plugins-1.9.1"}."""
-    return {
-        archive.name.replace("-", "_"): f"{archive.name}-{archive.version}"
-        for archive in config.release.archives
-    }
 
 
 def downloads(view: HostView) -> tuple[Download, ...]:
@@ -113,10 +91,6 @@ def downloads(view: HostView) -> tuple[Download, ...]:
     )
 
 
-def _oom_score_adjust(traits: Traits) -> str:
-    return "0" if traits.restrict_oom_score_adj else "-999"
-
-
 def runtime_files(view: HostView) -> tuple[File, ...]:
     """The unit and the configuration of containerd."""
     values = {
@@ -124,7 +98,7 @@ def runtime_files(view: HostView) -> tuple[File, ...]:
         "pause": view.config.release.images["pause"],
         "restrict_oom_score_adj": str(view.traits.restrict_oom_score_adj).lower(),
         "systemd_cgroup": str(view.traits.systemd_cgroup).lower(),
-        "oom_score_adjust": _oom_score_adjust(view.traits),
+        "oom_score_adjust": oom_score_adjust(view.traits),
         "mirror": view.mirror_url or "",
     }
     table = {
@@ -134,72 +108,6 @@ def runtime_files(view: HostView) -> tuple[File, ...]:
     if view.mirror_url:
         table["/etc/containerd/certs.d/_default/hosts.toml"] = "hosts.toml"
     return tuple(File(path=path, content=substitute(name, values)) for path, name in table.items())
-
-
-def dump(document: JsonValue) -> str:
-    """YAML as a person would write it: keys in their order, no line folding."""
-    text: str = yaml.safe_dump(document, sort_keys=False, width=1000)
-    return text
-
-
-def kubelet_config(view: HostView) -> dict[str, JsonValue]:
-    """The KubeletConfiguration: ours, then what the machines need, then what the user says."""
-    base = yaml.safe_load(
-        substitute(
-            "kubelet.yaml",
-            {
-                "cgroup_driver": "systemd" if view.traits.systemd_cgroup else "cgroupfs",
-                "dns_service_address": str(view.config.dns_service_address),
-                "cluster_domain": view.config.network.cluster_domain,
-                "iptables_chains": str(view.config.network.proxy_mode == "iptables").lower(),
-            },
-        )
-    )
-    taints: list[JsonValue] = [
-        taint.model_dump(exclude_defaults=True) for taint in view.spec.taints
-    ]
-    registration: dict[str, JsonValue] = {"registerWithTaints": taints} if taints else {}
-    return {**base, **registration, **view.traits.kubelet, **view.spec.kubelet.config}
-
-
-def systemd_word(text: str) -> str:
-    """One word of a command line as a unit file has it (systemd.service(5), "Command lines")."""
-    escaped = text.replace("%", "%%").replace("$", "$$")
-    if re.fullmatch(r"[\w@%+=:,./$-]+", escaped, re.ASCII):
-        return escaped
-    quoted = escaped.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{quoted}"'
-
-
-def kubelet_arguments(view: HostView) -> str:
-    """The kubelet's command line: what has no field in its configuration, then the user's flags."""
-    labels = ",".join(f"{key}={value}" for key, value in sorted(view.spec.labels.items()))
-    flags = {
-        "config": "/etc/kubernetes/kubelet.yaml",
-        "kubeconfig": "/etc/kubernetes/kubelet/kubelet.conf",
-        "hostname-override": view.spec.name,
-        "node-ip": view.address,
-        **({"node-labels": labels} if labels else {}),
-        **view.spec.kubelet.extra_args,
-    }
-    return " ".join(systemd_word(f"--{flag}={value}") for flag, value in flags.items())
-
-
-def kubelet_files(view: HostView) -> tuple[File, ...]:
-    """The one init unit of Kubernetes on a host, and its configuration."""
-    unit = substitute(
-        "kubelet.service",
-        {
-            **folders(view.config),
-            "image": view.config.release.images["kubelet"],
-            "arguments": kubelet_arguments(view),
-            "oom_score_adjust": _oom_score_adjust(view.traits),
-        },
-    )
-    return (
-        File(path="/etc/kubernetes/kubelet.yaml", content=dump(kubelet_config(view))),
-        File(path="/etc/systemd/system/kubelet.service", content=unit),
-    )
 
 
 def with_extra_args(command: list[str], extra: Mapping[str, str]) -> list[str]:
@@ -301,6 +209,7 @@ def _activate(view: HostView, step: str, files: tuple[File, ...]) -> str:
             call("node", view.spec.name),
             call("runtime", folders(view.config)["containerd"]),
             *(call("health", pod, url) for pod, url in pods.items() if url),
+            *(call("directory", path, mode) for path, mode in DIRECTORIES[view.spec.role].items()),
             *(place(file) for file in files),
             call("activate", step),
         ),

@@ -1,8 +1,6 @@
 # Step 3: put files in place and restart what they change, and nothing else. A host that was active
 # is waited for until it is healthy again, so that the chain of hosts stops at the first that is not.
 
-ctr=""
-runtime() { ctr=/opt/kubernetes-anywhere/$1/bin/ctr; }
 node=""
 node() { node=$1; } # the name that its pods' names end with
 healths=()
@@ -10,13 +8,17 @@ health() { healths+=("$1 $2"); } # STATIC-POD URL
 
 running() { # the running containers of a static pod
   local id
-  for id in $("$ctr" -n k8s.io containers ls -q "labels.\"io.kubernetes.pod.name\"==$1-$node"); do
-    "$ctr" -n k8s.io tasks ls 2>/dev/null | awk -v id="$id" '$1 == id && $3 == "RUNNING" {print $1}'
+  for id in $(containerd containers ls -q "labels.\"io.kubernetes.pod.name\"==$1-$node"); do
+    containerd tasks ls | awk -v id="$id" '$1 == id && $3 == "RUNNING" {print $1}'
   done
 }
 # Which containers ran before a manifest changed, kept until `finished`: a run that goes on where one
-# was cut off must not take the new containers for the old ones.
-remember() { [[ -f $state/before.$1 ]] || running "$1" >"$state/before.$1"; }
+# was cut off must not take the new containers for the old ones, unless it changes them once more.
+remember() {
+  if [[ " ${changed[*]} " == *" $etc/manifests/$1.yaml "* || ! -f $state/before.$1 ]]; then
+    running "$1" >>"$state/before.$1"
+  fi
+}
 replaced() { # STATIC-POD: none of those runs any more
   local id now
   now=$(running "$1")
@@ -29,7 +31,8 @@ refresh_manifests() {
   local hash path
   hash=$(pki_hash)
   for path in "$etc"/manifests/*.yaml; do
-    [[ -f $path ]] && ! grep -q "pki-sha256: '$hash'" "$path" || continue
+    # Not ours, or up to date.
+    if ! grep -qs "pki-sha256:" "$path" || grep -q "pki-sha256: '$hash'" "$path"; then continue; fi
     sed "s/pki-sha256: .*/pki-sha256: '$hash'/" "$path" >"$(staging_name "$path")"
     chmod 0600 "$(staging_name "$path")"
     say "$path" >>"$state/pending"

@@ -5,6 +5,12 @@ export LC_ALL=C
 
 state=/var/lib/kubernetes-anywhere   # what was placed here, and what is not finished
 etc=/etc/kubernetes
+opt=/opt/kubernetes-anywhere         # each version of an archive in a folder of its own
+
+# containerd ARGUMENTS... asks the runtime, without the warnings that it gives on every call.
+ctr=""
+runtime() { ctr=$opt/$1/bin/ctr; }
+containerd() { "$ctr" --namespace k8s.io "$@" 2> >(grep -v level=warning >&2); }
 
 say() { printf '%s\n' "$*"; }
 
@@ -40,7 +46,7 @@ changed=()
 staged=()
 pki_hash() {
   [[ -d $etc/pki ]] || return 0
-  find "$etc/pki" -type f ! -name '.*' -print0 | sort -z | xargs -0 -r sha256sum | sha256sum | cut -d' ' -f1
+  find "$etc/pki" "$etc"/*.yaml -type f ! -name '.*' -print0 | sort -z | xargs -0 -r sha256sum | sha256sum | cut -d' ' -f1
 }
 staging_name() { printf '%s/.%s.new' "${1%/*}" "${1##*/}"; }
 file() {
@@ -60,6 +66,10 @@ file() {
     changed+=("$path")
   fi
 }
+
+# directory PATH MODE makes a folder that pods mount: the kubelet's container does not see all of the
+# host, so it could not.
+directory() { install -d -m "$2" "$1"; }
 
 # commit STEP moves the staged files into place and removes those that this step placed earlier and
 # no longer wants. What changed is on record before it is moved, until `finished` says that all that

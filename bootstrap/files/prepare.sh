@@ -1,6 +1,5 @@
 # Step 2: fetch everything, change nothing that runs. Hosts do this side by side.
 
-opt=/opt/kubernetes-anywhere
 fetches=()
 
 # archive NAME-VERSION FILE URL SHA256 unpacks into a folder of its own; units name the version they run.
@@ -14,7 +13,11 @@ archive() {
   [[ $(sha256sum <"$work/$file") == "$sum  -" ]] ||
     { problem "$url has the checksum $(sha256sum <"$work/$file" | cut -d' ' -f1), expected $sum"; rm -rf "$work"; return; }
   case $file in
-    *.tar.gz | *.tgz) tar -xzf "$work/$file" -C "$work" --no-same-owner && rm "$work/$file" ;;
+    *.tar.gz | *.tgz)
+      tar -xzf "$work/$file" -C "$work" --no-same-owner ||
+        { problem "cannot unpack $url"; rm -rf "$work"; return; }
+      rm "$work/$file"
+      ;;
     *) chmod 0755 "$work/$file" && mv "$work/$file" "$work/${file%%.*}" ;;
   esac
   chmod 0755 "$work"
@@ -31,22 +34,22 @@ start_runtime() {
     systemctl daemon-reload
     systemctl start containerd-anywhere || { journal containerd-anywhere; exit 1; }
   fi
-  wait_for 30 "containerd's socket" "$ctr" version || { journal containerd-anywhere; exit 1; }
+  wait_for 30 "containerd's socket" containerd version || { journal containerd-anywhere; exit 1; }
 }
 
 image() { fetches+=("$1"); }
 pull() {
-  local reference=$1 attempt
-  if [[ -z $("$ctr" -n k8s.io images ls -q "name==$reference") ]]; then
+  local reference=$1 log=$state/pull.$BASHPID attempt
+  if [[ -z $(containerd images ls -q "name==$reference") ]]; then
     for attempt in 1 2 3 4 5 6; do
-      "$ctr" -n k8s.io images pull --hosts-dir /etc/containerd/certs.d "$reference" >/dev/null 2>"$state/pull.$BASHPID" && break
-      ((attempt < 6)) || { say "$(hostname): cannot pull $reference: $(tail -n1 "$state/pull.$BASHPID")" >&2; return 1; }
+      containerd images pull --hosts-dir /etc/containerd/certs.d "$reference" >/dev/null 2>"$log" && break
+      ((attempt < 6)) || { say "$(hostname): cannot pull $reference: $(tail -n1 "$log")" >&2; rm -f "$log"; return 1; }
       sleep "$attempt" # a registry that is away for a moment
     done
-    rm -f "$state/pull.$BASHPID"
+    rm -f "$log"
   fi
   # The kubelet's image garbage collection counts only pods as users: keep what a restart needs.
-  "$ctr" -n k8s.io images label "$reference" io.cri-containerd.pinned=pinned >/dev/null
+  containerd images label "$reference" io.cri-containerd.pinned=pinned >/dev/null
 }
 pull_images() {
   local reference jobs=()
@@ -68,5 +71,3 @@ prepare() {
 }
 want_cluster=""
 cluster() { want_cluster=$1; }
-ctr=""
-runtime() { ctr=$opt/$1/bin/ctr; }

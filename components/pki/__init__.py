@@ -21,7 +21,6 @@ from components.pki.table import (
     AUTHORITIES,
     CA_HOURS,
     CERTIFICATES,
-    IN_CLUSTER_KUBECONFIG,
     KUBELET_CA,
     LEAF_HOURS,
     RENEWAL_HOURS,
@@ -35,7 +34,7 @@ from components.pki.table import (
     ip_addresses,
 )
 from config import ClusterConfig, Role
-from interface import API_PORT, ApiClient, Host, HostFiles, Machines
+from interface import API_PORT, IN_CLUSTER_KUBECONFIG, ApiClient, Host, HostFiles, Machines
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -170,8 +170,6 @@ CERTIFICATES = (
 # The key pair that signs service-account tokens; not a certificate.
 SERVICE_ACCOUNT_KEY = f"{PKI}/service-account.key"
 SERVICE_ACCOUNT_PUBLIC_KEY = f"{PKI}/service-account.pub"
-# Where a pod that cannot rely on the Service network finds the API server: address and CA, no key.
-IN_CLUSTER_KUBECONFIG = "/etc/kubernetes/in-cluster.kubeconfig"
 # The kubelet checks its callers by this; nodes have no other PKI folder.
 KUBELET_CA = f"{KUBELET}/ca.crt"
 

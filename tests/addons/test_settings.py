@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from addons.context import IN_CLUSTER_KUBECONFIG
 from addons.objects import CHECKSUM_ANNOTATION, merged, pod_spec
 from components.pki import table
-from interface import Traits
+from interface import IN_CLUSTER_KUBECONFIG, Traits
 from tests.addons.cases import CASES, everything, one, rendered, selection
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from interface import Traits
 from tests.bootstrap.views import KEYS, on, view
 
 if TYPE_CHECKING:
-    from bootstrap.render import HostView
+    from bootstrap.view import HostView
     from tests.bootstrap.sandbox import Ran, Sandbox
 
 RUNTIME, KUBELET = "containerd-anywhere", "kubelet"

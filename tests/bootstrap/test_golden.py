@@ -19,7 +19,7 @@ from config import Role
 from tests.bootstrap.views import ADDONS, KEYS, VALID_FROM, view
 
 if TYPE_CHECKING:
-    from bootstrap.render import HostView
+    from bootstrap.view import HostView
 
 GOLDEN = Path(__file__).parent / "golden"
 UPDATE = os.environ.get("UPDATE_GOLDEN") == "1"

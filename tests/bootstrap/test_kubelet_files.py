@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bootstrap import render
+from bootstrap import kubelet, render
 from config import Role
 from interface import Traits
 from tests.bootstrap.views import files, flags, view
@@ -18,7 +18,7 @@ from versions import RELEASES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bootstrap.render import HostView
+    from bootstrap.view import HostView
 
 UNIT = "/etc/systemd/system/kubelet.service"
 
@@ -42,7 +42,7 @@ def test_every_flag_of_the_kubelet_exists_in_its_version(version: str) -> None:
     """H05: as of `kubelet --help`."""
     found = view(Role.NODE, kubernetesVersion=version, pools=LABELLED)
     known = Tables(FLAGS, found.config.release).flags("kubelet")
-    words = shlex.split(render.kubelet_arguments(found))
+    words = shlex.split(kubelet.kubelet_arguments(found))
     assert not flags(words).keys() - set(known)
 
 
@@ -52,7 +52,7 @@ def test_every_field_of_the_kubelet_configuration_exists_in_its_version(version:
     for traits in (Traits(), view(Role.NODE).traits):
         found = view(Role.NODE, kubernetesVersion=version, traits=traits)
         known = Tables(FLAGS, found.config.release).kubelet_fields()
-        assert not render.kubelet_config(found).keys() - {"apiVersion", "kind"} - known.keys()
+        assert not kubelet.kubelet_config(found).keys() - {"apiVersion", "kind"} - known.keys()
 
 
 LABELLED = [
@@ -155,7 +155,7 @@ def systemd_words(text: str) -> list[str]:
 
 def test_a_user_s_kubelet_flag_replaces_ours_or_is_added() -> None:
     found = view(Role.NODE, kubelet={"extraArgs": {"node-ip": "192.0.2.1", "v": "4"}})
-    given = flags(shlex.split(render.kubelet_arguments(found)))
+    given = flags(shlex.split(kubelet.kubelet_arguments(found)))
     assert (given["node-ip"], given["v"]) == ("192.0.2.1", "4")
 
 
@@ -172,26 +172,26 @@ def test_of_the_kubelet_s_settings_the_user_s_win_over_the_platform_s_over_ours(
     traits: Mapping[str, Any], user: Mapping[str, Any], expected: int
 ) -> None:
     found = view(Role.NODE, traits=Traits(kubelet=traits), kubelet={"config": user})
-    assert render.kubelet_config(found)["readOnlyPort"] == expected
+    assert kubelet.kubelet_config(found)["readOnlyPort"] == expected
 
 
 def test_a_pool_s_settings_win_over_the_cluster_s() -> None:
     pools = [{"name": "node", "count": 1, "kubelet": {"config": {"maxPods": 2}}}]
     found = view(Role.NODE, pools=pools, kubelet={"config": {"maxPods": 1, "podsPerCore": 1}})
-    config = render.kubelet_config(found)
+    config = kubelet.kubelet_config(found)
     assert (config["maxPods"], config["podsPerCore"]) == (2, 1)
 
 
 def test_a_node_registers_under_its_name_with_its_labels_and_taints() -> None:
     """F04: one name, in the flag, the certificate and the kubeconfig."""
     found = view(Role.NODE, pools=LABELLED)
-    given = flags(shlex.split(render.kubelet_arguments(found)))
+    given = flags(shlex.split(kubelet.kubelet_arguments(found)))
     assert given["hostname-override"] == found.spec.name == "test-node-0"
     assert given["node-labels"] == "a=b,example.com/disk=ssd"
-    taints = render.kubelet_config(found)["registerWithTaints"]
+    taints = kubelet.kubelet_config(found)["registerWithTaints"]
     assert taints == [{"key": "example.com/gpu", "effect": "NoSchedule"}]
 
 
 def test_a_master_keeps_ordinary_pods_away() -> None:
-    taints = render.kubelet_config(view(Role.MASTER))["registerWithTaints"]
+    taints = kubelet.kubelet_config(view(Role.MASTER))["registerWithTaints"]
     assert taints == [{"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}]

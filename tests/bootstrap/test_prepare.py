@@ -15,7 +15,7 @@ from interface import Traits
 from tests.bootstrap.views import MIRROR, on, view
 
 if TYPE_CHECKING:
-    from bootstrap.render import HostView
+    from bootstrap.view import HostView
     from tests.bootstrap.sandbox import Ran, Sandbox
 
 OPT = "/opt/kubernetes-anywhere"

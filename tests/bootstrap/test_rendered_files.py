@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bootstrap import render
+from bootstrap import kubelet, render
 from config import Role
 from interface import Traits
 from tests.bootstrap.views import ADDONS, KEYS, MIRROR, command, files, flags, pod, view
@@ -171,7 +171,7 @@ def test_the_api_server_lets_nobody_in_unknown() -> None:
 
 def test_the_api_server_verifies_kubelets_and_kubelets_their_callers() -> None:
     assert "kubelet-certificate-authority" in flags(command(view(Role.MASTER), "kube-apiserver"))
-    config = render.kubelet_config(view(Role.NODE))
+    config = kubelet.kubelet_config(view(Role.NODE))
     assert config["authentication"] == {
         "anonymous": {"enabled": False},
         "webhook": {"enabled": True},

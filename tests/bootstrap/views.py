@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from bootstrap import render
-from bootstrap.render import HostView
+from bootstrap.view import HostView
 from components.local.platform import TRAITS
 from config import Role
 from tests.conftest import cluster

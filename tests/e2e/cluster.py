@@ -40,6 +40,7 @@ class Cluster:
         self.name = str(config["name"])
         self.kubeconfig = folder / "kubeconfig"
         self.is_up = False
+        self.has_failed = False  # whether an `up` did: the next one is not worth its minutes
 
     @property
     def config(self) -> ClusterConfig:
@@ -91,7 +92,8 @@ class Cluster:
         return done_steps(done.stdout)
 
     def _after_up(self, done: Done) -> None:
-        if done.code != 0:
+        self.has_failed = done.code != 0
+        if self.has_failed:
             pytest.fail(f"{done.explained()}\n{self.explain()}")
         self.is_up = True
         self.kubeconfig.touch(mode=0o600)

@@ -74,7 +74,7 @@ def clusters(
     sweep(config["name"])
     made = Cluster(factory.mktemp(config["name"]), variables, json.loads(json.dumps(config)))
     yield made
-    if made.is_up:
+    if made.is_up or made.has_failed:
         made.pulumi.destroy(check=False)
     sweep(config["name"])
 
@@ -93,6 +93,8 @@ def healed_by_itself(
 
 def brought_up(made: Cluster) -> Cluster:
     """The cluster, up."""
+    if made.has_failed:
+        pytest.fail(f"an earlier `pulumi up` of {made.name} failed; the first such test says why")
     if not made.is_up:
         began = time.monotonic()
         made.up()

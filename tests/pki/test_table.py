@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from bootstrap import render
+from bootstrap import kubelet, render
 from components.pki import ClusterPki, PkiArgs
 from components.pki.table import AUTHORITIES, CERTIFICATES, CLIENT, SERVER
 from config import ClusterConfig, Role
@@ -135,7 +135,7 @@ def test_every_file_that_is_named_is_placed(small: Graph, role: Role) -> None:
         path for text in texts for path in re.findall(r"/etc/kubernetes/[\w./-]*\w\.\w+", text)
     }
     named |= set(
-        re.findall(r"/etc/kubernetes/[\w./-]+\.(?:conf|yaml)", render.kubelet_arguments(found))
+        re.findall(r"/etc/kubernetes/[\w./-]+\.(?:conf|yaml)", kubelet.kubelet_arguments(found))
     )
     assert named
     assert named - here == set()

@@ -10,8 +10,6 @@ from components.local.containers.shell import CommandError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-API_PORT = 6443
-
 
 @dataclass(frozen=True, kw_only=True)
 class Named:
@@ -56,7 +54,7 @@ class MachineRequest(ContainerRequest):
 class BalancerRequest(ContainerRequest):
     """A TCP load balancer; without `backends` an existing one keeps those it has."""
 
-    port: int = API_PORT
+    port: int
     backends: list[str] | None = None
 
 

@@ -1,0 +1,100 @@
+"""The steps of every host, and in which order they run.
+
+Per host: `reachable` -> `prepare` -> `identity` -> `activate`. Hosts are reached and prepared side
+by side. Activation is chained, masters one after another and nodes likewise, so that a change which
+breaks a host stops there; on a host's first start it returns as soon as the unit runs, so that the
+chain costs next to nothing and etcd members can find each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pulumi import ComponentResource, Input, Output, Resource, ResourceOptions
+
+from bootstrap import render
+from bootstrap.remote import remote_step
+from bootstrap.view import HostView
+from config import ClusterConfig, Role
+from interface import Host, HostFiles, Machines
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BootstrapArgs:
+    """The three things that phase 2 takes, and the add-on files that masters keep."""
+
+    config: ClusterConfig
+    machines: Machines
+    keys: Mapping[str, HostFiles]  # by host name: {path: secret content}
+    valid_from: Input[str]  # when the certificates among them begin to be valid, RFC 3339
+    addons: Mapping[str, str]  # {path: content}, for the addon-manager; may be empty
+    archive_sums: Mapping[str, str]  # {file: sha256} of the mirror's archives; empty: upstream's
+
+
+class Bootstrap(ComponentResource):
+    """The steps on every host. Complete when each host's kubelet runs with its final files."""
+
+    def __init__(self, name: str, args: BootstrapArgs, opts: ResourceOptions | None = None) -> None:
+        super().__init__("kubernetes-anywhere:bootstrap:Bootstrap", name, {}, opts)
+        self._args = args
+        for role in Role:
+            previous: Sequence[Resource] = ()
+            for host in args.machines.hosts:
+                if host.spec.role is role:
+                    previous = (self._steps(host, previous),)
+        self.register_outputs({})
+
+    def _steps(self, host: Host, previous: Sequence[Resource]) -> Resource:
+        name, args = host.spec.name, self._args
+        views = _view(host, args)
+        keys = Output.all(**args.keys[name])
+        reachable = remote_step(
+            f"{name}-reachable",
+            host,
+            Output.all(views, args.valid_from).apply(
+                lambda pair: render.reachable(pair[0], pair[1])
+            ),
+            parent=self,
+            after=() if host.machine is None else (host.machine,),
+        )
+        prepared = remote_step(
+            f"{name}-prepare", host, views.apply(render.prepare), parent=self, after=(reachable,)
+        )
+        identity = remote_step(
+            f"{name}-identity",
+            host,
+            Output.all(views, keys).apply(lambda pair: render.identity(pair[0], pair[1])),
+            parent=self,
+            after=(prepared, *previous),
+            secret=True,
+        )
+        return remote_step(
+            f"{name}-activate",
+            host,
+            views.apply(lambda view: render.activate(view, args.addons)),
+            parent=self,
+            after=(identity,),
+        )
+
+
+def _view(host: Host, args: BootstrapArgs) -> Output[HostView]:
+    # Nodes do not look at the masters, so that a new master changes nothing on them.
+    masters = [
+        other
+        for other in args.machines.hosts
+        if host.spec.role is Role.MASTER and other.spec.role is Role.MASTER
+    ]
+    return Output.all(
+        host.address, args.machines.mirror_url, *(master.address for master in masters)
+    ).apply(
+        lambda known: HostView(
+            config=args.config,
+            spec=host.spec,
+            address=known[0],
+            mirror_url=known[1],
+            masters=dict(zip((master.spec.name for master in masters), known[2:], strict=True)),
+            traits=args.machines.traits,
+            archive_sums=args.archive_sums,
+        )
+    )
