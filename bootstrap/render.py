@@ -149,7 +149,8 @@ def static_pod(name: str, view: HostView) -> File:
 def master_files(view: HostView) -> tuple[File, ...]:
     """What only masters have: the static pods and the API server's configuration."""
     return (
-        File(path="/etc/kubernetes/authentication.yaml", content=read("authentication.yaml")),
+        # Beside the keys: what static pods read is one folder, and a change in it restarts them.
+        File(path="/etc/kubernetes/pki/authentication.yaml", content=read("authentication.yaml")),
         *(static_pod(name, view) for name in STATIC_PODS),
     )
 

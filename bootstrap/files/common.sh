@@ -46,7 +46,7 @@ changed=()
 staged=()
 pki_hash() {
   [[ -d $etc/pki ]] || return 0
-  find "$etc/pki" "$etc"/*.yaml -type f ! -name '.*' -print0 | sort -z | xargs -0 -r sha256sum | sha256sum | cut -d' ' -f1
+  find "$etc/pki" -type f ! -name '.*' -print0 | sort -z | xargs -0 -r sha256sum | sha256sum | cut -d' ' -f1
 }
 staging_name() { printf '%s/.%s.new' "${1%/*}" "${1##*/}"; }
 file() {

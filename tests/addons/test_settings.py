@@ -116,8 +116,7 @@ def test_what_runs_before_services_do_asks_the_api_through_the_hosts_file() -> N
         assert mount == {"name": "kubeconfig", "mountPath": IN_CLUSTER_KUBECONFIG, "readOnly": True}
 
 
-def test_phase_2_writes_the_file_and_the_user_that_are_named_here() -> None:
-    assert table.IN_CLUSTER_KUBECONFIG == IN_CLUSTER_KUBECONFIG
+def test_the_user_that_kubelets_let_in_is_the_one_of_the_pki() -> None:
     subjects = one(everything(), "ClusterRoleBinding", "kubernetes-anywhere:kubelet-api")[
         "subjects"
     ]

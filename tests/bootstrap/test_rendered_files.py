@@ -163,7 +163,7 @@ def test_the_api_server_lets_nobody_in_unknown() -> None:
     assert given["authorization-mode"] == "Node,RBAC"
     assert "NodeRestriction" in given["enable-admission-plugins"].split(",")
     assert "anonymous-auth" not in given  # would contradict the file
-    anonymous = yaml.safe_load(files(view(Role.MASTER))["/etc/kubernetes/authentication.yaml"])[
+    anonymous = yaml.safe_load(files(view(Role.MASTER))["/etc/kubernetes/pki/authentication.yaml"])[
         "anonymous"
     ]
     assert {entry["path"] for entry in anonymous["conditions"]} == {"/livez", "/readyz", "/healthz"}

@@ -18,7 +18,7 @@ END-OF-FILE
 file /etc/systemd/system/kubelet.service 0644 <<'END-OF-FILE'
 ...
 END-OF-FILE
-file /etc/kubernetes/authentication.yaml 0644 <<'END-OF-FILE'
+file /etc/kubernetes/pki/authentication.yaml 0644 <<'END-OF-FILE'
 ...
 END-OF-FILE
 file /etc/kubernetes/manifests/etcd.yaml 0600 <<'END-OF-FILE'
