@@ -303,7 +303,7 @@ def loaded(statement: str) -> set[str]:
 def test_a_platform_loads_no_other_platform_s_sdk(platform: str) -> None:
     """D02: each cloud's SDK costs seconds and hundreds of megabytes."""
     found = loaded(
-        "import bootstrap.hosts, bootstrap.gates, components, components.pki, addons.deploy, validation\n"
+        "import bootstrap.hosts, bootstrap.gates, components.pki, addons.deploy, validation\n"
         f"import components.{platform}.platform"
     )
     assert {"bootstrap", "pulumi_tls", "pulumi_command"} <= found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 from typing import TYPE_CHECKING
 
 import grpc
@@ -18,6 +20,10 @@ _OPTIONS = [
     ("grpc.max_receive_message_length", _MAX_MESSAGE_BYTES),
     ("grpc.max_send_message_length", _MAX_MESSAGE_BYTES),
 ]
+
+
+# No portable call waits for another process's child to lose its parent.
+_PARENT_SECONDS = 1.0
 
 
 async def start(plugin: Plugin, engine_address: str | None) -> tuple[grpc.aio.Server, int]:
@@ -38,4 +44,11 @@ async def serve(plugin: Plugin, engine_address: str | None) -> None:
     """Serve the plugin, and tell the engine where: by the first line of output."""
     server, port = await start(plugin, engine_address)
     print(port, flush=True)
-    await server.wait_for_termination()
+    await _outlived(os.getppid())
+    await server.stop(None)
+
+
+async def _outlived(parent: int) -> None:
+    """Return when the engine is gone: one that was killed has ended none of its plugins."""
+    while os.getppid() == parent:
+        await asyncio.sleep(_PARENT_SECONDS)

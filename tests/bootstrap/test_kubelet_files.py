@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bootstrap import kubelet, render
+from bootstrap import kubelet
 from config import Role
 from interface import Traits
 from tests.bootstrap.views import files, flags, view
