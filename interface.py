@@ -1,7 +1,7 @@
 """The contract between the phases: what phase 1 hands to phase 2, and nothing else.
 
-A platform returns `Machines`. Whatever else would have to cross is a design error: phase 2 must work
-on hosts that no phase 1 made. What differs between kinds of machines crosses as data (`Traits`).
+A platform returns `Machines`. Whatever else would have to cross is a design error: phase 2 must
+work on hosts that no phase 1 made. What differs between kinds of machines crosses as data (`Traits`).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from config import HostSpec
 
 SSH_PORT = 22
 API_PORT = 6443
-# On every host: where the API server is (its own on a master, the endpoint on a node) and its CA, with
-# the token of whichever pod reads it. For what must run before Services do.
+# On every host: where the API server is (its own on a master, the endpoint on a node) and its CA,
+# with the token of whichever pod reads it. For what must run before Services do.
 IN_CLUSTER_KUBECONFIG = "/etc/kubernetes/in-cluster.kubeconfig"
 
 # {path on the host: content}; paths are known at preview, contents may be secret.
@@ -47,7 +47,7 @@ class Host:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Traits:
-    """What is peculiar to a platform's machines, as data that phase 2 merges in without asking why."""
+    """What is peculiar to a platform's machines, as data: phase 2 merges it in and asks nothing."""
 
     protect: bool = True  # whether a CA may only go when somebody says so twice
     systemd_cgroup: bool = True

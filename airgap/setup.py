@@ -5,8 +5,8 @@
     python -m airgap.setup summary STACK   nodes, where the kubeconfig is, what to try next
     python -m airgap.setup forget STACK    removes what `summary` left
 
-Two ways lead to the same program: with the internet, the official engine, plugins and images; without
-it, all of them built from source through package registries.
+Two ways lead to the same program: with the internet, the official engine, plugins and images;
+without it, all of them built from source through package registries.
 """
 
 from __future__ import annotations
@@ -108,7 +108,10 @@ def official_engine() -> tuple[str, ...]:
 
 
 def run_all(*chains: tuple[tuple[str, ...], ...]) -> None:
-    """Run chains of `python -m` commands side by side, each chain in order. Raises CalledProcessError."""
+    """Run chains of `python -m` commands side by side, each chain in order.
+
+    Raises CalledProcessError.
+    """
 
     def run(chain: tuple[tuple[str, ...], ...]) -> None:
         for command in chain:

@@ -50,5 +50,5 @@ async def serve(plugin: Plugin, engine_address: str | None) -> None:
 
 async def _outlived(parent: int) -> None:
     """Return when the engine is gone: one that was killed has ended none of its plugins."""
-    while os.getppid() == parent:
+    while os.getppid() == parent:  # noqa: ASYNC110 - nothing tells of it
         await asyncio.sleep(_PARENT_SECONDS)
