@@ -1,7 +1,8 @@
 """The contract between the phases: what phase 1 hands to phase 2, and nothing else.
 
 A platform returns `Machines`. Whatever else would have to cross is a design error: phase 2 must
-work on hosts that no phase 1 made. What differs between kinds of machines crosses as data (`Traits`).
+work on hosts that no phase 1 made. What differs between kinds of machines crosses as data
+(`Traits`).
 """
 
 from __future__ import annotations
