@@ -53,6 +53,9 @@ class Addons(ComponentResource):
             # back, the next `up` takes its objects over again: to apply is to create or update.
             delete_unreachable=True,
             enable_server_side_apply=True,
+            # Pods roll by the checksum that they carry; without this a changed ConfigMap of a fixed
+            # name is deleted before it is made anew, and is missing in between.
+            enable_config_map_mutable=True,
             # On the provider, since a component hands no `depends_on` down to its children.
             opts=ResourceOptions(parent=self, depends_on=list(args.after)),
         )

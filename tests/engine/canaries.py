@@ -33,8 +33,10 @@ def of_key(pem: str) -> Iterator[str]:
     """The whole key as text, in JSON and in base64, and each of its lines that is secret."""
     public = public_part(pem)
     yield from (pem, json.dumps(pem)[1:-1], base64.b64encode(pem.encode()).decode())
-    for line in pem.splitlines():
-        if line and not line.startswith("-----") and line not in public:
+    lines = [line for line in pem.splitlines() if line and not line.startswith("-----")]
+    # The first line of OpenSSH's format is the same in every key.
+    for line in lines[1:] if "OPENSSH" in pem else lines:
+        if line not in public:
             yield line
 
 
