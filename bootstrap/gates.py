@@ -34,6 +34,7 @@ class Gates(ComponentResource):
         """Opens when every node is Ready and DNS is available; its stdout is the health summary."""
         hosts = self._config.hosts
         expected: dict[str, Input[object]] = {
+            "cluster": self._config.name,
             "nodes": [host.name for host in hosts],
             "masters": [host.name for host in hosts if host.role is Role.MASTER],
             "network": self._config.network.plugin != "none",

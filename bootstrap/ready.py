@@ -2,7 +2,7 @@
 
 `python -m bootstrap.ready api` waits until the API server is ready; `... cluster` labels the
 masters and waits until every node is Ready and DNS is available. The request comes as JSON on
-standard input: {server, ca, certificate, key, nodes: [name], masters: [name], network: bool,
+standard input: {server, ca, certificate, key, cluster, nodes: [name], masters: [name], network: bool,
 dns: bool}; the last line printed is the health summary. Talks to the endpoint that the kubeconfig
 names and to nothing else.
 """
@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 import urllib.parse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -98,8 +98,18 @@ def missing(name: str, node: Mapping[str, Any] | None, *, network: bool) -> str 
     return None
 
 
+def forget_nodes(api: Api, registered: Iterable[str], cluster: str, wanted: list[str]) -> None:
+    """Delete the Node objects of hosts of this cluster that the config no longer has.
+
+    A machine that is gone leaves its object behind, and with it DaemonSets that never are complete.
+    """
+    for name in registered:
+        if name.startswith(f"{cluster}-") and name not in wanted:
+            api.request("DELETE", f"/api/v1/nodes/{name}")
+
+
 def cluster_ready(
-    api: Api, nodes: list[str], masters: list[str], *, network: bool, dns: bool
+    api: Api, cluster: str, nodes: list[str], masters: list[str], *, network: bool, dns: bool
 ) -> str:
     """Every expected node is registered and Ready, and the DNS service has a ready server."""
     items = api.request("GET", "/api/v1/nodes")["items"]
@@ -111,6 +121,7 @@ def cluster_ready(
         api,
         [name for name in masters if CONTROL_PLANE_LABEL not in found[name]["metadata"]["labels"]],
     )
+    forget_nodes(api, found, cluster, nodes)
     if not network:
         return f"{len(nodes)} nodes registered; they become Ready with a pod network of yours"
     summary = f"{len(nodes)} of {len(nodes)} nodes Ready"
@@ -145,6 +156,7 @@ def main() -> int:
         "cluster": (
             lambda: cluster_ready(
                 api,
+                request["cluster"],
                 request["nodes"],
                 request["masters"],
                 network=request["network"],

@@ -131,6 +131,7 @@ def handler(stub: Stub) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(text.encode())
 
         do_PATCH = do_GET  # noqa: N815 (the library's name)
+        do_DELETE = do_GET  # noqa: N815 (the library's name)
 
         def log_message(self, *_: object) -> None:
             """Say nothing."""

@@ -66,7 +66,14 @@ def available(status: str) -> dict[str, Any]:
 
 
 def wanted(**more: object) -> dict[str, Any]:
-    return {"nodes": ["m", "n"], "masters": ["m"], "network": True, "dns": True, **more}
+    return {
+        "cluster": "c",
+        "nodes": ["m", "n"],
+        "masters": ["m"],
+        "network": True,
+        "dns": True,
+        **more,
+    }
 
 
 def test_refused_then_unavailable_then_ready(keys: Keys, tmp_path: Path, gate: Any) -> None:
@@ -164,6 +171,17 @@ def test_a_node_that_nobody_expects_is_not_waited_for(
     items = [node("m", **{LABEL: ""}), node("n"), node("stranger", "False")]
     with serving(Stub({NODES: {"items": items}}), keys, tmp_path) as request:
         assert gate("cluster", {**request, **wanted(dns=False)}).status == 0
+
+
+def test_the_node_objects_of_hosts_that_are_gone_are_deleted_and_no_others(
+    keys: Keys, tmp_path: Path, gate: Any
+) -> None:
+    items = [node("m", **{LABEL: ""}), node("n"), node("c-node-2", "Unknown"), node("cc-node-0")]
+    stub = Stub({NODES: {"items": items}, f"{NODES}/c-node-2": {}})
+    with serving(stub, keys, tmp_path) as request:
+        assert gate("cluster", {**request, **wanted(dns=False)}).status == 0
+    deleted = [path for method, path, _ in stub.requests if method == "DELETE"]
+    assert deleted == [f"{NODES}/c-node-2"]
 
 
 def test_without_a_pod_network_of_ours_registering_is_enough(
