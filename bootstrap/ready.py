@@ -1,10 +1,10 @@
 """The gates of phase 2, run on the operator's computer through the cluster's own endpoint.
 
-`python -m bootstrap.ready api` waits until the API server is ready; `... cluster` labels the
-masters and waits until every node is Ready and DNS is available. The request comes as JSON on
-standard input: {server, ca, certificate, key, cluster, nodes: [name], masters: [name], network: bool,
-dns: bool}; the last line printed is the health summary. Talks to the endpoint that the kubeconfig
-names and to nothing else.
+`python -m bootstrap.ready api` waits until the API server is ready; `... cluster` waits until every
+node is Ready and DNS is available, labels the masters, and deletes the Node objects of hosts that
+are gone. The request comes as JSON on standard input: {server, ca, certificate, key} and, for
+`cluster`, the fields of `Expected`; the last line printed is the health summary. Talks to the
+endpoint that the kubeconfig names and to nothing else.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import tempfile
 import time
 import urllib.parse
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -108,29 +109,40 @@ def forget_nodes(api: Api, registered: Iterable[str], cluster: str, wanted: list
             api.request("DELETE", f"/api/v1/nodes/{name}")
 
 
-def cluster_ready(
-    api: Api, cluster: str, nodes: list[str], masters: list[str], *, network: bool, dns: bool
-) -> str:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Expected:
+    """What the config says of the cluster."""
+
+    cluster: str  # every host's name begins with it
+    nodes: list[str]
+    masters: list[str]
+    network: bool  # whether there is a pod network of ours
+    dns: bool
+
+
+def cluster_ready(api: Api, expected: Expected) -> str:
     """Every expected node is registered and Ready, and the DNS service has a ready server."""
     items = api.request("GET", "/api/v1/nodes")["items"]
     found = {node["metadata"]["name"]: node for node in items}
-    lacking = [missing(name, found.get(name), network=network) for name in nodes]
+    lacking = [missing(name, found.get(name), network=expected.network) for name in expected.nodes]
     if any(lacking):
         raise NotYetError("; ".join(reason for reason in lacking if reason))
-    label_masters(
-        api,
-        [name for name in masters if CONTROL_PLANE_LABEL not in found[name]["metadata"]["labels"]],
-    )
-    forget_nodes(api, found, cluster, nodes)
-    if not network:
-        return f"{len(nodes)} nodes registered; they become Ready with a pod network of yours"
-    summary = f"{len(nodes)} of {len(nodes)} nodes Ready"
-    if not dns:
-        return summary
+    unlabelled = [
+        name
+        for name in expected.masters
+        if CONTROL_PLANE_LABEL not in found[name]["metadata"]["labels"]
+    ]
+    label_masters(api, unlabelled)
+    forget_nodes(api, found, expected.cluster, expected.nodes)
+    count = len(expected.nodes)
+    if not expected.network:
+        return f"{count} nodes registered; they become Ready with a pod network of yours"
+    if not expected.dns:
+        return f"{count} of {count} nodes Ready"
     deployment = api.request("GET", "/apis/apps/v1/namespaces/kube-system/deployments/coredns")
     if condition(deployment, "Available").get("status") != "True":
         raise NotYetError("coredns: not available yet")
-    return f"{summary}, DNS available"
+    return f"{count} of {count} nodes Ready, DNS available"
 
 
 def wait(check: Callable[[], str], limit: float) -> str:
@@ -150,20 +162,11 @@ def wait(check: Callable[[], str], limit: float) -> str:
 def main() -> int:
     """Run one gate; its exit status says whether it opened."""
     request = json.load(sys.stdin)
-    api = Api(request["server"], request["ca"], request["certificate"], request["key"])
+    api = Api(*(request[key] for key in ("server", "ca", "certificate", "key")))
+    expected = {key: request[key] for key in request.keys() & Expected.__dataclass_fields__}
     gates: Mapping[str, tuple[Callable[[], str], float]] = {
         "api": (lambda: api_ready(api), API_LIMIT_SECONDS),
-        "cluster": (
-            lambda: cluster_ready(
-                api,
-                request["cluster"],
-                request["nodes"],
-                request["masters"],
-                network=request["network"],
-                dns=request["dns"],
-            ),
-            CLUSTER_LIMIT_SECONDS,
-        ),
+        "cluster": (lambda: cluster_ready(api, Expected(**expected)), CLUSTER_LIMIT_SECONDS),
     }
     check, limit = gates[sys.argv[1]]
     try:
