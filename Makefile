@@ -16,7 +16,7 @@ up: ready ## turn this computer (or STACK) into a cluster
 preview: ready ## what `up` would change, line by line
 	@$(with_env) $(select) && pulumi preview --diff --stack $(STACK)
 
-down: ready ## remove the cluster and everything that it left
+down: .venv/ready ## remove the cluster and everything that it left
 	@$(with_env) $(select) && pulumi destroy --stack $(STACK) --yes --skip-preview && \
 	  pulumi stack rm --stack $(STACK) --yes --preserve-config && \
 	  $(python) -m airgap.setup forget $(STACK)

@@ -30,9 +30,14 @@ def work() -> Path:
 
 
 @contextlib.contextmanager
-def scratch(name: str) -> Iterator[Path]:
+def scratch(name: str, *, unique: bool = True) -> Iterator[Path]:
     """A folder that is gone afterwards, whatever is left in it."""
-    folder = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=work()))
+    if unique:
+        folder = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=work()))
+    else:  # for callers that hold a lock; what an ended process left goes first
+        folder = work() / name
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
     folder.chmod(0o755)  # what is renamed out of it is read by others, such as a web server
     try:
         yield folder
