@@ -42,7 +42,6 @@ format: .venv/ready
 
 # The virtual environment that the lock file describes, by uv, which pip brings when it is missing.
 .venv/ready: uv.lock pyproject.toml
-	@test -x $(python) || python3 -m venv .venv
-	@test -x $(uv) || $(python) -m pip install --quiet "uv==0.13.9"
+	@test -x $(uv) || { python3 -m venv .venv && $(python) -m pip install --quiet "uv==0.13.9"; }
 	@UV_PROJECT_ENVIRONMENT=.venv $(uv) sync --quiet --frozen --inexact --all-groups
 	@touch $@

@@ -17,6 +17,10 @@ from config import HostSpec
 
 SSH_PORT = 22
 API_PORT = 6443
+# Folders of a host: what static pods read to know themselves and others (a change in it restarts
+# them), and what the addon-manager keeps applied.
+PKI = "/etc/kubernetes/pki"
+ADDONS_DIRECTORY = "/etc/kubernetes/addons"
 # On every host: where the API server is (its own on a master, the endpoint on a node) and its CA,
 # with the token of whichever pod reads it. For what must run before Services do.
 IN_CLUSTER_KUBECONFIG = "/etc/kubernetes/in-cluster.kubeconfig"

@@ -15,7 +15,7 @@ from bootstrap.kubelet import kubelet_files
 from bootstrap.step import SECRET_MODE, File, call, place, program, read
 from bootstrap.view import HostView, dump, folders, oom_score_adjust, substitute
 from config import Role
-from interface import API_PORT
+from interface import ADDONS_DIRECTORY, API_PORT, PKI
 
 ETCD_CLIENT_PORT = 2379
 ETCD_PEER_PORT = 2380
@@ -58,7 +58,7 @@ STATIC_PODS: Mapping[str, str] = {
 }
 # Folders of a host that static pods mount, and their modes.
 DIRECTORIES: Mapping[Role, Mapping[str, str]] = {
-    Role.MASTER: {"/var/lib/etcd": "0700", "/etc/kubernetes/addons": "0755"},
+    Role.MASTER: {"/var/lib/etcd": "0700", ADDONS_DIRECTORY: "0755"},
     Role.NODE: {},
 }
 COMMANDS = ("curl", "tar", "sha256sum", "ss", "ip", "mount", "systemctl", "journalctl")
@@ -149,8 +149,7 @@ def static_pod(name: str, view: HostView) -> File:
 def master_files(view: HostView) -> tuple[File, ...]:
     """What only masters have: the static pods and the API server's configuration."""
     return (
-        # Beside the keys: what static pods read is one folder, and a change in it restarts them.
-        File(path="/etc/kubernetes/pki/authentication.yaml", content=read("authentication.yaml")),
+        File(path=f"{PKI}/authentication.yaml", content=read("authentication.yaml")),
         *(static_pod(name, view) for name in STATIC_PODS),
     )
 

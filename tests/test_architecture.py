@@ -45,9 +45,9 @@ PLATFORM_CLASSES = {"network.py": "Network", "masters.py": "Masters", "nodes.py"
 HOMES: Mapping[str, set[str]] = {
     r"(?<!\d)6443(?!\d)": {"interface.py"},
     r"(?<!\d)(?:2379|2380|10250|10257|10259)(?!\d)": {"bootstrap/render.py"},
-    r"/etc/kubernetes/pki": {"components/pki/table.py"},
-    r"/etc/kubernetes/in-cluster": {"components/pki/table.py"},
-    r"/etc/kubernetes/addons": {"addons/files.py"},
+    r"/etc/kubernetes/pki": {"interface.py"},
+    r"/etc/kubernetes/in-cluster": {"interface.py"},
+    r"/etc/kubernetes/addons": {"interface.py"},
     r"\bv1\.\d\d\.\d": {"versions.py"},
     r"registry\.k8s\.io/|ghcr\.io/|gcr\.io/": {"versions.py"},
 }

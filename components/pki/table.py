@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from config import ClusterConfig, HostSpec, Role
+from interface import PKI
 
 CA_HOURS = 10 * 365 * 24
 LEAF_HOURS = 365 * 24
 # A plain `pulumi up` renews a leaf that has less than this left.
 RENEWAL_HOURS = 60 * 24
 
-PKI = "/etc/kubernetes/pki"
 KUBELET = "/etc/kubernetes/kubelet"
 MASTERS = frozenset({Role.MASTER})
 EVERYWHERE = frozenset(Role)

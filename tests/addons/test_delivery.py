@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from addons import ADDONS, EssentialImageError, deliver, select
-from addons.files import DIRECTORY
+from interface import ADDONS_DIRECTORY
 from tests.addons.cases import CASES, context, everything, rendered
 
 MANAGED = {"addons": {"delivery": "addon-manager"}}
@@ -61,7 +61,7 @@ def test_pods_are_not_marked_since_the_addon_manager_removes_marked_ones_that_no
 
 def test_each_add_on_is_one_file_below_the_watched_folder() -> None:
     files = deliver(context(MANAGED)).files
-    assert set(files) == {f"{DIRECTORY}/{name}.yaml" for name in rendered()}
+    assert set(files) == {f"{ADDONS_DIRECTORY}/{name}.yaml" for name in rendered()}
 
 
 def without(*images: str) -> dict[str, str]:

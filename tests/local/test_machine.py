@@ -16,6 +16,7 @@ from components.local.containers import networks
 from components.local.containers.requests import NetworkRequest
 from components.local.containers.shell import CommandError, run
 from components.local.image.build import ensure_image
+from interface import API_PORT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -169,7 +170,13 @@ def test_life_of_a_cluster(cluster: Cluster) -> None:
 
 def _balance(cluster: Cluster, made: list[dict[str, Any]]) -> None:
     """A new list of backends changes neither the container nor its address."""
-    request = {"name": f"{NAME}-api", "network": NAME, "image": cluster.image, "cluster": NAME}
+    request = {
+        "name": f"{NAME}-api",
+        "network": NAME,
+        "image": cluster.image,
+        "cluster": NAME,
+        "port": API_PORT,
+    }
     balancer = verb("create-load-balancer", **request)
     started = ["docker", "inspect", "--format", "{{.State.StartedAt}}"]
     before = run([*started, balancer["name"]])
@@ -180,7 +187,7 @@ def _balance(cluster: Cluster, made: list[dict[str, Any]]) -> None:
     config = run(
         ["docker", "exec", balancer["name"], "cat", "/etc/kubernetes-anywhere/haproxy.cfg"]
     )
-    assert all(f"{address}:6443" in config for address in addresses), "create keeps the backends"
+    assert all(f"{address}:{API_PORT}" in config for address in addresses), "create keeps them"
     assert run([*started, balancer["name"]]) == before
 
 
