@@ -3,7 +3,7 @@
     python -m airgap.setup prepare STACK   engine, plugins, Docker, machine image, mirror
     python -m airgap.setup env             shell exports, so that plain `pulumi` commands work
     python -m airgap.setup summary STACK   nodes, where the kubeconfig is, what to try next
-    python -m airgap.setup forget STACK    removes what `summary` left
+    python -m airgap.setup forget STACK    removes what `summary` and the runs left
 
 Two ways lead to the same program: with the internet, the official engine, plugins and images;
 without it, all of them built from source through package registries.
@@ -73,6 +73,22 @@ def passphrase_file() -> Path:
         with os.fdopen(handle, "w") as file:
             file.write(secrets.token_urlsafe(32))
     return path
+
+
+def temporary_folder() -> Path:
+    """Where pulumi and its plugins put temporary files, for this user only.
+
+    The kubernetes provider writes an administrator's kubeconfig there in each run and leaves it.
+    """
+    path = paths.state() / "tmp"
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return path
+
+
+def forget_temporary() -> None:
+    """Remove what the provider left; it reads them again for Helm only."""
+    for path in temporary_folder().glob("kubeconfig*"):
+        path.unlink(missing_ok=True)
 
 
 def backend() -> dict[str, str]:
@@ -160,6 +176,7 @@ def exports() -> str:
         **backend(),
         **saved["environment"],
         "PULUMI_SKIP_UPDATE_CHECK": "true",
+        "TMPDIR": str(temporary_folder()),
         # An Output in an f-string is a mistake, not a warning.
         "PULUMI_ERROR_OUTPUT_STRING": "1",
     }
@@ -174,6 +191,7 @@ def kubeconfig_file(stack: str) -> Path:
 
 def summary(stack: str) -> None:
     """Write the kubeconfig and print what a person wants to know next."""
+    forget_temporary()
     shown = subprocess.run(
         ["pulumi", "stack", "output", "--stack", stack, "--json", "--show-secrets"],
         cwd=ROOT,
@@ -213,6 +231,7 @@ def main() -> int:
         elif arguments.verb == "summary":
             summary(arguments.stack)
         else:
+            forget_temporary()
             kubeconfig_file(arguments.stack).unlink(missing_ok=True)
     except ConfigError as error:
         print(error, file=sys.stderr)

@@ -1,0 +1,53 @@
+"""What `make` keeps for a person between commands, and what it takes away again."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from airgap import setup
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of this user's state, in which something has been chosen."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.delenv("PULUMI_BACKEND_URL", raising=False)
+    folder = tmp_path / "kubernetes-anywhere"
+    folder.mkdir()
+    (folder / "choice.json").write_text(json.dumps({"path": ["/x/bin"], "environment": {"A": "b"}}))
+    return folder
+
+
+def exported() -> dict[str, str]:
+    words = [shlex.split(line) for line in setup.exports().splitlines()]
+    return dict(word.split("=", 1) for _, word in words)
+
+
+def test_secrets_and_temporary_files_are_this_users_alone(state: Path) -> None:
+    found = exported()
+    assert found["A"] == "b"
+    assert "/x/bin" in found["PATH"].split(":")
+    assert found["TMPDIR"] == str(state / "tmp")
+    assert (state / "tmp").stat().st_mode & 0o777 == 0o700
+    passphrase = Path(found["PULUMI_CONFIG_PASSPHRASE_FILE"])
+    assert passphrase.stat().st_mode & 0o777 == 0o600
+    kept = passphrase.read_text()
+    assert len(kept) > 30
+    exported()
+    assert passphrase.read_text() == kept
+
+
+def test_forget_removes_kubeconfigs(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kubernetes provider leaves an administrator's kubeconfig in each run."""
+    left, other = Path(exported()["TMPDIR"]) / "kubeconfig123", state / "other.kubeconfig"
+    for path in (left, state / "mine.kubeconfig", other):
+        path.write_text("users: []")
+    monkeypatch.setattr("sys.argv", ["setup", "forget", "mine"])
+    assert setup.main() == 0
+    assert not left.exists()
+    assert not (state / "mine.kubeconfig").exists()
+    assert other.exists()
