@@ -14,7 +14,7 @@ from airgap import gobuild, paths, progress, recipes
 from airgap.mirror import archives, base, images, pause
 from airgap.mirror.base import Bases
 from airgap.mirror.images import Base, Built, Unavailable
-from airgap.mirror.oci import Blob, Entry, Store, blobs_of
+from airgap.mirror.oci import PACKING, Blob, Entry, Store, blobs_of
 from airgap.progress import BuildError
 from versions import RELEASES, Arch, Release
 
@@ -136,7 +136,7 @@ def _archive(entries: tuple[Entry, ...]) -> Blob:
 def _layer(entries: Iterable[Entry]) -> Blob:
     """A layer, packed once: programs are known by their folder, which changes with the recipe."""
     entries = tuple(entries)
-    key = hashlib.sha256(repr(entries).encode()).hexdigest()
+    key = hashlib.sha256(repr((PACKING, entries)).encode()).hexdigest()
     memo = paths.cache() / "layers" / f"{key}.json"
     if memo.exists():
         blob = Blob(**json.loads(memo.read_text()))

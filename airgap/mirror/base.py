@@ -10,10 +10,11 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from airgap import paths
-from airgap.mirror.oci import Blob, Store
+from airgap.mirror.oci import PACKING, Blob, Store
 from airgap.progress import BuildError, Note, Step
 from airgap.tools import install, tail
 from versions import Arch
@@ -23,13 +24,18 @@ _HERE = Path(__file__).parent
 _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 
 # The folders stay, what is in them does not: it is of no use in a container, or not the same twice.
+# Patterns; each host unpacks what is left, file by file.
 _EMPTY = (
     *(f"usr/share/{name}" for name in ("doc", "info", "lintian", "locale", "man", "zoneinfo")),
-    *("var/cache", "var/lib/apt/lists", "var/log"),
+    *("usr/share/bash-completion", "usr/share/perl5", "usr/lib/*/perl-base", "usr/lib/*/gconv"),
+    *("var/cache", "var/lib/apt/lists", "var/lib/dpkg/info", "var/log"),
     *("boot", "dev", "proc", "run", "sys", "tmp"),
 )
-_LEFT_OUT = ("debootstrap", "etc/hostname", "etc/resolv.conf", "etc/machine-id")
-_REVISION = 1  # of this file, for what the lists above do not say
+_LEFT_OUT = (
+    *("debootstrap", "etc/hostname", "etc/resolv.conf", "etc/machine-id"),
+    *("usr/bin/perl*", "usr/lib/apt"),
+)
+_REVISION = 2  # of this file, for what the lists above do not say
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,7 +52,7 @@ def _packages(name: str) -> list[str]:
 
 
 def _folder(arch: Arch) -> Path:
-    facts = [_SUITE, _packages("base"), _packages("tools"), _EMPTY, _LEFT_OUT, _REVISION]
+    facts = [_SUITE, _packages("base"), _packages("tools"), _EMPTY, _LEFT_OUT, _REVISION, PACKING]
     key = hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:12]
     return paths.cache() / "base" / f"{_SUITE}-{arch}-{key}"
 
@@ -132,11 +138,15 @@ def _tree(root: Path, folder: Path | None = None) -> Iterator[Path]:
     """Everything below a root that goes into a layer."""
     for path in sorted((folder or root).iterdir()):
         name = str(path.relative_to(root))
-        if name in _LEFT_OUT:
+        if _is_one_of(name, _LEFT_OUT):
             continue
         yield path
-        if path.is_dir() and not path.is_symlink() and name not in _EMPTY:
+        if path.is_dir() and not path.is_symlink() and not _is_one_of(name, _EMPTY):
             yield from _tree(root, path)
+
+
+def _is_one_of(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def _debian_mirror() -> list[str]:
