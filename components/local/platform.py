@@ -17,7 +17,17 @@ TRAITS = Traits(
     protect=False,
     systemd_cgroup=False,  # the engine's cgroup driver is not ours to know
     restrict_oom_score_adj=True,  # lowering a score needs a capability that the engine may lack
-    kubelet={"failSwapOn": False, "failCgroupV1": False, "oomScoreAdj": 0},
+    kubelet={
+        "failSwapOn": False,
+        "failCgroupV1": False,
+        "oomScoreAdj": 0,
+        # The disk is the computer's: that it is nearly full is no reason to evict what is on it.
+        "imageGCHighThresholdPercent": 100,
+        "mergeDefaultEvictionSettings": True,
+        "evictionHard": dict.fromkeys(
+            ("imagefs.available", "nodefs.available", "nodefs.inodesFree"), "0%"
+        ),
+    },
     kube_proxy={"conntrack": {"maxPerCore": 0, "min": 0}},  # the kernel's limits are the computer's
 )
 
