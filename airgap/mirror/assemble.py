@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import json
 import platform
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -128,21 +128,24 @@ def _layers(image: Built, bases: Bases) -> list[Blob]:
 
 def _archive(entries: tuple[Entry, ...]) -> Blob:
     if entries[0].path:
-        return _layer(entries)
+        return _packed(entries, store().put_archive)
     content = entries[0].content
     return store().put(content.read_bytes() if isinstance(content, Path) else content or b"")
 
 
 def _layer(entries: Iterable[Entry]) -> Blob:
-    """A layer, packed once: programs are known by their folder, which changes with the recipe."""
-    entries = tuple(entries)
-    key = hashlib.sha256(repr((PACKING, entries)).encode()).hexdigest()
+    return _packed(tuple(entries), store().put_layer)
+
+
+def _packed(entries: tuple[Entry, ...], put: Callable[[Iterable[Entry]], Blob]) -> Blob:
+    """Packed once: programs are known by their folder, which changes with the recipe."""
+    key = hashlib.sha256(repr((PACKING, put.__name__, entries)).encode()).hexdigest()
     memo = paths.cache() / "layers" / f"{key}.json"
     if memo.exists():
         blob = Blob(**json.loads(memo.read_text()))
         if store().path(blob.digest).exists():
             return blob
-    blob = store().put_layer(entries)
+    blob = put(entries)
     paths.write(memo, json.dumps(dataclasses.asdict(blob)))
     return blob
 

@@ -16,15 +16,17 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from backports import zstd
+
 MANIFEST_TYPE = "application/vnd.oci.image.manifest.v1+json"
 CONFIG_TYPE = "application/vnd.oci.image.config.v1+json"
-LAYER_TYPE = "application/vnd.oci.image.layer.v1.tar+gzip"
+LAYER_TYPE = "application/vnd.oci.image.layer.v1.tar+zstd"
 
 _CHUNK = 1 << 20
-# Stored, not compressed: the network is this computer, and to unpack would cost each host more
-# than half of the time that a pull takes.
-_GZIP_LEVEL = 0
-PACKING = f"gzip {_GZIP_LEVEL}"  # part of the name of whatever is kept of packed layers
+# Each host unpacks every layer: from zstd in a fifth of the time that gzip takes. Archives are what
+# upstream's names say.
+_ZSTD_LEVEL, _GZIP_LEVEL = 3, 1
+PACKING = f"zstd {_ZSTD_LEVEL}, gzip {_GZIP_LEVEL}"  # in the name of whatever is kept of them
 _BEGINNING = "1970-01-01T00:00:00Z"
 
 
@@ -101,12 +103,11 @@ class Store:
 
     def put_layer(self, entries: Iterable[Entry]) -> Blob:
         """Keep a layer of files. The same files always give the same blob."""
+        return self._put_tar(lambda tar: _add_all(tar, entries), _zstd)
 
-        def fill(tar: tarfile.TarFile) -> None:
-            for entry in with_parents(entries):
-                _add(tar, entry.info(), entry.content)
-
-        return self._put_tar(fill)
+    def put_archive(self, entries: Iterable[Entry]) -> Blob:
+        """Keep a .tar.gz of files. The same files always give the same blob."""
+        return self._put_tar(lambda tar: _add_all(tar, entries), _gzip)
 
     def put_tree(self, root: Path, paths: Iterable[Path]) -> Blob:
         """Keep a layer of what lies below a folder, owners and modes included."""
@@ -124,7 +125,7 @@ class Store:
                     )
                 _add(tar, found, path if found.isreg() else None)
 
-        return self._put_tar(fill)
+        return self._put_tar(fill, _zstd)
 
     def put_image(self, layers: Sequence[Blob], config: ImageConfig, architecture: str) -> Blob:
         """Keep the config and the manifest of an image; returns the manifest."""
@@ -144,11 +145,8 @@ class Store:
         }
         return self.put(_json(manifest))
 
-    def _put_tar(self, fill: Callable[[tarfile.TarFile], None]) -> Blob:
-        with (
-            self._writing() as (name, file),
-            gzip.GzipFile("", "wb", _GZIP_LEVEL, file, mtime=0) as packed,
-        ):
+    def _put_tar(self, fill: Callable[[tarfile.TarFile], None], pack: _Pack) -> Blob:
+        with self._writing() as (name, file), pack(file) as packed:
             plain = _Hashing(packed)
             with tarfile.open(fileobj=plain, mode="w|", bufsize=_CHUNK) as tar:  # type: ignore[call-overload]
                 fill(tar)
@@ -173,9 +171,9 @@ class Store:
 
 
 class _Hashing:
-    """As much of a file as gzip and tar write to, hashed on the way."""
+    """As much of a file as packers and tar write to, hashed on the way."""
 
-    def __init__(self, file: IO[bytes] | gzip.GzipFile) -> None:
+    def __init__(self, file: IO[bytes] | gzip.GzipFile | zstd.ZstdFile) -> None:
         self._file = file
         self._hash = hashlib.sha256()
 
@@ -186,8 +184,22 @@ class _Hashing:
     def flush(self) -> None:
         self._file.flush()
 
+    def close(self) -> None:
+        """Nothing: whoever opened the file closes it."""
+
     def digest(self) -> str:
         return f"sha256:{self._hash.hexdigest()}"
+
+
+_Pack = Callable[[_Hashing], gzip.GzipFile | zstd.ZstdFile]
+
+
+def _zstd(file: _Hashing) -> zstd.ZstdFile:
+    return zstd.ZstdFile(file, "wb", level=_ZSTD_LEVEL)
+
+
+def _gzip(file: _Hashing) -> gzip.GzipFile:
+    return gzip.GzipFile("", "wb", _GZIP_LEVEL, file, mtime=0)
 
 
 def with_parents(entries: Iterable[Entry]) -> list[Entry]:
@@ -205,6 +217,11 @@ def blobs_of(manifest: bytes) -> list[str]:
     """The digests that a manifest names."""
     document = json.loads(manifest)
     return [part["digest"] for part in (document["config"], *document["layers"])]
+
+
+def _add_all(tar: tarfile.TarFile, entries: Iterable[Entry]) -> None:
+    for entry in with_parents(entries):
+        _add(tar, entry.info(), entry.content)
 
 
 def _add(tar: tarfile.TarFile, info: tarfile.TarInfo, content: bytes | Path | None) -> None:

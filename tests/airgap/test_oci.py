@@ -8,6 +8,8 @@ import os
 import tarfile
 from pathlib import Path
 
+from backports import zstd
+
 from airgap.mirror.oci import (
     CONFIG_TYPE,
     LAYER_TYPE,
@@ -28,7 +30,8 @@ ENTRIES = (
 
 
 def layer_of(store: Store, blob: Blob) -> tarfile.TarFile:
-    return tarfile.open(store.path(blob.digest), "r:gz")
+    plain = zstd.decompress(store.path(blob.digest).read_bytes())
+    return tarfile.open(fileobj=io.BytesIO(plain))
 
 
 def test_the_same_files_give_the_same_layer_in_any_order(tmp_path: Path) -> None:
@@ -43,8 +46,17 @@ def test_a_layer_is_known_by_what_it_contains_not_by_when_it_was_made(tmp_path: 
     packed = store.path(blob.digest).read_bytes()
     assert blob.digest == f"sha256:{hashlib.sha256(packed).hexdigest()}"
     assert blob.size == len(packed)
-    assert blob.diff_id == f"sha256:{hashlib.sha256(gzip.decompress(packed)).hexdigest()}"
+    assert blob.diff_id == f"sha256:{hashlib.sha256(zstd.decompress(packed)).hexdigest()}"
+
+
+def test_an_archive_is_gzipped_and_known_by_what_it_contains(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    blob = store.put_archive(ENTRIES)
+    packed = store.path(blob.digest).read_bytes()
+    assert blob.digest == f"sha256:{hashlib.sha256(packed).hexdigest()}"
     assert packed[4:8] == bytes(4)  # gzip's own time stamp
+    layer = store.path(store.put_layer(ENTRIES).digest).read_bytes()
+    assert gzip.decompress(packed) == zstd.decompress(layer)
 
 
 def test_a_layer_holds_files_links_and_the_folders_above_them(tmp_path: Path) -> None:
@@ -127,8 +139,8 @@ def test_a_store_leaves_nothing_behind_and_keeps_a_blob_once(tmp_path: Path) -> 
     assert files[0].stat().st_mode & 0o777 == 0o644
 
 
-def test_layers_are_readable_as_a_stream(tmp_path: Path) -> None:
+def test_archives_are_readable_as_a_stream(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    packed = store.path(store.put_layer(ENTRIES).digest).read_bytes()
+    packed = store.path(store.put_archive(ENTRIES).digest).read_bytes()
     with tarfile.open(fileobj=io.BytesIO(packed), mode="r|gz") as tar:
         assert sum(1 for _ in tar) == 8
