@@ -9,11 +9,12 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from airgap import paths
+from airgap.copies import Copy
 from airgap.progress import BuildError, Note, Step
 from airgap.tools import check_c, check_go, tail
 
@@ -26,28 +27,6 @@ _STRIP = "-s -w"
 _REVISION = 1  # of how this file makes a go.mod and calls the compiler
 _GOGC = "400"
 _PACKAGE = re.compile(r"[\w./~-]+")  # all that `go build -v` prints, but for problems
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Edit:
-    """A change in a source file of a module."""
-
-    file: str
-    old: str
-    new: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Copy:
-    """A module that is built from a changed copy of its source."""
-
-    module: str
-    version: str
-    keep: tuple[str, ...] = ()  # these files and folders only; none: all
-    add: Mapping[str, str] = field(default_factory=dict)  # path: content
-    edits: tuple[Edit, ...] = ()
-    # Run on the folder of the copy; part of the recipe by its name, which ends in a number.
-    prepare: Callable[[Path], None] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -178,7 +157,8 @@ class _Workspace:
         for name, target in build.replaces.items():
             edits.append(f"-replace={name}={target.replace(' ', '@')}")
         for number, copy in enumerate(build.copies):
-            self._copy(copy, self._folder / f"copy{number}")
+            source = self._download(copy.module, copy.version)
+            copy.make(source, self._folder / f"copy{number}")
             edits.append(f"-replace={copy.module}=./copy{number}")
         self._go("mod", "edit", *edits)
 
@@ -188,21 +168,6 @@ class _Workspace:
         module, version = self._build.align.split()
         text = (self._download(module, version) / "go.mod").read_text()
         return [f"-replace={name}={name}@{found}" for name, found in versions_in(text, version)]
-
-    def _copy(self, copy: Copy, target: Path) -> None:
-        source = self._download(copy.module, copy.version)
-        for name in copy.keep or ("",):
-            _copy_writable(source / name, target / name)
-        for name, content in copy.add.items():
-            (target / name).parent.mkdir(parents=True, exist_ok=True)
-            (target / name).write_text(content)
-        for edit in copy.edits:
-            text = (target / edit.file).read_text()
-            if edit.old not in text:
-                raise BuildError(f"{copy.module}@{copy.version}: {edit.file} lacks {edit.old!r}")
-            (target / edit.file).write_text(text.replace(edit.old, edit.new))
-        if copy.prepare:
-            copy.prepare(target)
 
     def _download(self, module: str, version: str) -> Path:
         return Path(json.loads(self._go("mod", "download", "-json", f"{module}@{version}"))["Dir"])
@@ -280,14 +245,3 @@ def versions_in(text: str, version: str) -> list[tuple[str, str]]:
     required = re.findall(r"^\t(\S+) (v\S+)", text, re.MULTILINE)
     own = version.replace("v1.", "v0.", 1)
     return [(name, own if found == "v0.0.0" else found) for name, found in required]
-
-
-def _copy_writable(source: Path, target: Path) -> None:
-    """Copy a file or folder out of Go's cache, where all is read-only."""
-    if source.is_file():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, target)
-        return
-    for found in source.rglob("*"):
-        if found.is_file():
-            _copy_writable(found, target / found.relative_to(source))

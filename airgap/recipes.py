@@ -9,7 +9,8 @@ import json
 from pathlib import Path
 
 import versions
-from airgap.gobuild import Copy, Edit, GoBuild
+from airgap.copies import Copy, Edit
+from airgap.gobuild import GoBuild
 from versions import Release
 
 PULUMI_VERSION = "3.274.1"
@@ -25,12 +26,22 @@ _PROVIDER = "github.com/pulumi/pulumi-kubernetes/provider/v4"
 _PROVIDER_SDK = "github.com/pulumi/pulumi-kubernetes/sdk/v4"
 _GO_FILES = Path(__file__).parent / "go"
 
+# The clouds' SDKs are a third of all that the CLI links, for stacks and keys that it could keep
+# there, and for `pulumi env setup`. Where this build is used, they are out of reach.
 PULUMI = GoBuild(
     name="pulumi",
     module=_PKG,
     version=f"v{PULUMI_VERSION}",
     packages=(f"{_PKG}/cmd/pulumi",),
     variables={f"{_SDK}/go/common/version.Version": f"v{PULUMI_VERSION}"},
+    copies=(
+        Copy(
+            module=_PKG,
+            version=f"v{PULUMI_VERSION}",
+            without=tuple(f"cmd/esc/cli/setup_{cloud}.go" for cloud in ("aws", "azure", "gcp")),
+            patch=(_GO_FILES / "pulumi.patch").read_text(),
+        ),
+    ),
 )
 
 # Later versions of the module no longer carry this package.

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from airgap import gobuild, recipes
-from airgap.gobuild import Copy, Edit, GoBuild, own_go_mod, program_of, versions_in
+from airgap import recipes
+from airgap.copies import Copy, Edit
+from airgap.gobuild import GoBuild, own_go_mod, program_of, versions_in
 from airgap.progress import BuildError
 from versions import RELEASES, Release
 
@@ -98,15 +99,43 @@ def test_what_does_not_depend_on_the_release_is_built_once() -> None:
     assert recipes.METRICS_SERVER.folder() in shared
 
 
-def test_an_edit_that_no_longer_fits_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+A_PATCH = """--- a/a.go
++++ b/a.go
+@@ -1 +1 @@
+-package a
++package z
+"""
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """A module's folder, below somebody's repository."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "source" / "testdata").mkdir(parents=True)
+    for name in ("a.go", "b.go", "testdata/c"):
+        (tmp_path / "source" / name).write_text("package a\n")
+    return tmp_path / "source"
+
+
+def test_a_copy_is_patched_and_lacks_what_is_left_out(source: Path) -> None:
+    target = source.parent / "copy"
+    target.mkdir()
+    copy = Copy(module="example.org/x", version="v1.2.3", without=("b.go",), patch=A_PATCH)
+    copy.make(source, target)
+    assert {path.name: path.read_text() for path in target.rglob("*")} == {"a.go": "package z\n"}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"edits": (Edit(file="a.go", old="package b", new="package c"),)}, "lacks 'package b'"),
+        ({"patch": A_PATCH.replace("package a", "package b")}, "patch does not apply"),
+    ],
+)
+def test_a_change_that_no_longer_fits_says_so(
+    source: Path, change: dict[str, object], words: str
 ) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    (tmp_path / "source").mkdir()
-    (tmp_path / "source" / "a.go").write_text("package a")
-    workspace = gobuild._Workspace(EXAMPLE, tmp_path, lambda _: None)
-    monkeypatch.setattr(workspace, "_download", lambda *_: tmp_path / "source")
-    edit = Edit(file="a.go", old="package b", new="package c")
-    copy = Copy(module="example.org/x", version="v1.2.3", edits=(edit,))
-    with pytest.raises(BuildError, match=r"a\.go lacks 'package b'"):
-        workspace._copy(copy, tmp_path / "copy")
+    copy = Copy(module="example.org/x", version="v1.2.3", **change)  # type: ignore[arg-type] # of each test its own
+    (source.parent / "copy").mkdir()
+    with pytest.raises(BuildError, match=words):
+        copy.make(source, source.parent / "copy")
