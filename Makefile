@@ -4,7 +4,8 @@ STACK ?= local
 python := .venv/bin/python
 uv := .venv/bin/uv
 # In front of a pulumi command: the PATH, backend and passphrase that `make ready` chose.
-with_env := eval "$$($(python) -m airgap.setup env)" &&
+# Without the agent, which the official command plugin would ask, and fail where it is gone.
+with_env := exports="$$($(python) -m airgap.setup env)" && eval "$$exports" && unset SSH_AUTH_SOCK &&
 select := pulumi stack select --create --non-interactive $(STACK) >/dev/null
 
 .PHONY: up preview down kubeconfig env ready test check format
@@ -18,7 +19,7 @@ preview: ready ## what `up` would change, line by line
 
 down: .venv/ready ## remove the cluster and everything that it left
 	@$(with_env) $(select) && pulumi destroy --stack $(STACK) --yes --skip-preview && \
-	  pulumi stack rm --stack $(STACK) --yes --preserve-config && \
+	  pulumi stack rm --stack $(STACK) --yes --preserve-config --remove-backups && \
 	  $(python) -m airgap.setup forget $(STACK)
 
 kubeconfig: .venv/ready ## print the admin kubeconfig

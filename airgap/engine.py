@@ -67,8 +67,13 @@ def build() -> None:
             paths.place(recipe.program(recipe.name), folder / recipe.name)
         _place_exec(folder / _EXEC)
         paths.place(KUBERNETES_PROVIDER.program(KUBERNETES_PROVIDER.name), _provider_file())
-        for name in _STAND_INS:
-            _write_stand_in(name)
+    write_stand_ins()
+
+
+def write_stand_ins() -> None:
+    """Have the engine's plugins be those of this clone: another one may have written them last."""
+    for name in _STAND_INS:
+        _write_stand_in(name)
 
 
 def _provider_file() -> Path:
@@ -86,7 +91,6 @@ def _place_exec(target: Path) -> None:
 
 
 def _write_stand_in(name: str) -> None:
-    """Write the program that starts our plugin; each time, since the clone may have moved."""
     folder = _plugin_folder(name, metadata.version(f"pulumi-{name}"))
     command = shlex.join([sys.executable, "-m", "airgap.plugins", name])
     text = f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(_ROOT))} exec {command} "$@"\n'

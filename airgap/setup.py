@@ -14,23 +14,22 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import secrets
 import shlex
 import shutil
 import socket
 import subprocess
 import sys
-import tarfile
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import yaml
-
 from airgap import engine, mirror, paths
 from config import ClusterConfig
-from validation import CLUSTER_KEY, ConfigError, parse
+from configdoc import stack_file
+from validation import ConfigError, parse
 
 PROBE = ("registry.k8s.io", 443)  # whoever reaches the images reaches the rest, too
 PROBE_SECONDS = 3.0
@@ -60,8 +59,7 @@ def has_internet() -> bool:
 
 def stack_config(stack: str) -> ClusterConfig:
     """The cluster config of a stack file. Raises ConfigError."""
-    text = (ROOT / f"Pulumi.{stack}.yaml").read_text()
-    return parse(yaml.safe_load(text).get("config", {}).get(CLUSTER_KEY, {}))
+    return parse(stack_file(ROOT / f"Pulumi.{stack}.yaml"))
 
 
 def passphrase_file() -> Path:
@@ -107,20 +105,46 @@ def official_engine() -> tuple[str, ...]:
     """Pulumi from its own site when it is not installed; returns folders for PATH."""
     if shutil.which("pulumi"):
         return ()
-    target = paths.cache() / "engine-official" / engine.PULUMI_VERSION
+    version = engine.PULUMI_VERSION
+    target = paths.cache() / "engine-official" / version
     if not target.exists():
-        machine = {"x86_64": "x64", "aarch64": "arm64", "arm64": "arm64"}[os.uname().machine]
-        system = sys.platform.replace("linux2", "linux")
-        url = f"https://get.pulumi.com/releases/sdk/pulumi-{engine.PULUMI_VERSION}-{system}-{machine}.tar.gz"
-        print(f"pulumi: fetching {url}", flush=True)
+        machine = {"amd64": "x64"}.get(_machine(), _machine())
+        name = f"pulumi-v{version}-{sys.platform}-{machine}.tar.gz"
+        archive = fetched(f"https://get.pulumi.com/releases/sdk/{name}")
         partial = target.with_suffix(".partial")
-        with (
-            urllib.request.urlopen(url) as response,
-            tarfile.open(fileobj=response, mode="r|gz") as tar,
-        ):
-            tar.extractall(partial, filter="data")
+        shutil.unpack_archive(archive, partial)
         partial.rename(target)
+        archive.unlink()
     return (str(target / "pulumi"),)
+
+
+def official_kubectl(release: str) -> tuple[str, ...]:
+    """A kubectl of the release when none is installed; returns folders for PATH."""
+    if shutil.which("kubectl"):
+        return ()
+    target = paths.cache() / "kubectl-official" / release / "kubectl"
+    if not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        place = f"{release}/bin/{sys.platform}/{_machine()}"
+        program = fetched(f"https://dl.k8s.io/release/{place}/kubectl")
+        program.chmod(0o755)
+        program.rename(target)
+    return (str(target.parent),)
+
+
+def _machine() -> str:
+    return {"x86_64": "amd64", "aarch64": "arm64"}.get(os.uname().machine, os.uname().machine)
+
+
+def fetched(url: str) -> Path:
+    """A file from the internet, whole, in the cache's work folder. Raises SystemExit."""
+    print(f"fetching {url}", flush=True)
+    target = paths.work() / url.rsplit("/", 1)[-1]
+    try:
+        urllib.request.urlretrieve(url, target)  # noqa: S310 - two addresses, both https
+    except OSError as error:
+        raise SystemExit(f"cannot fetch {url}: {error}") from None
+    return target
 
 
 def run_all(*chains: tuple[tuple[str, ...], ...]) -> None:
@@ -145,12 +169,17 @@ def prepare(stack: str) -> Choice:
     if has_internet():
         print("internet: reached - official Pulumi, plugins and images", flush=True)
         run_all(docker)
-        return Choice(path=official_engine(), environment={})
+        return Choice(path=(*official_engine(), *official_kubectl(release)), environment={})
     print(
         "internet: not reached - engine, plugins and images are built from source through package "
         "registries; what was built before is reused",
         flush=True,
     )
+    if os.geteuid() != 0 or not Path("/etc/debian_version").exists():
+        raise SystemExit(
+            "without the internet images are made from Debian packages, which only root on Debian "
+            "can do: run this there, or where registry.k8s.io is reached"
+        )
     run_all((("airgap", "engine"), ("airgap", "mirror", "--release", release)), docker)
     return Choice(
         path=engine.path_folders(release),
@@ -171,6 +200,8 @@ def exports() -> str:
     if not _choice_file().exists():
         raise SystemExit("run `make ready` first: nothing has been chosen for this computer yet")
     saved = json.loads(_choice_file().read_text())
+    if "PULUMI_HOME" in saved["environment"]:
+        engine.write_stand_ins()
     folders = [str(ROOT / ".venv" / "bin"), *saved["path"]]
     variables = {
         **backend(),
@@ -181,7 +212,9 @@ def exports() -> str:
         "PULUMI_ERROR_OUTPUT_STRING": "1",
     }
     lines = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
-    return "\n".join([f'export PATH={shlex.quote(":".join(folders))}:"$PATH"', *lines])
+    path = f'export PATH={shlex.quote(":".join(folders))}:"$PATH"'
+    # It would win over the file that the stacks' passphrase is in.
+    return "\n".join([path, *(["unset PULUMI_CONFIG_PASSPHRASE"] if backend() else []), *lines])
 
 
 def kubeconfig_file(stack: str) -> Path:
@@ -215,6 +248,18 @@ def summary(stack: str) -> None:
     print(f"  pulumi preview --diff --stack {stack}   # after a change in Pulumi.{stack}.yaml")
 
 
+def forget(stack: str) -> None:
+    """Remove what `summary`, the runs and the making of the stack left on this computer."""
+    forget_temporary()
+    kubeconfig_file(stack).unlink(missing_ok=True)
+    file = ROOT / f"Pulumi.{stack}.yaml"
+    text = file.read_text() if file.exists() else ""
+    if "secure:" not in text:  # the salt of a stack that is no more is of no use to the next one
+        kept = re.sub(r"(?m)^encryptionsalt:.*\n?", "", text)
+        if kept != text:
+            file.write_text(kept)
+
+
 def main() -> int:
     """Entry point."""
     parser = argparse.ArgumentParser(prog="python -m airgap.setup", description=__doc__)
@@ -231,8 +276,7 @@ def main() -> int:
         elif arguments.verb == "summary":
             summary(arguments.stack)
         else:
-            forget_temporary()
-            kubeconfig_file(arguments.stack).unlink(missing_ok=True)
+            forget(arguments.stack)
     except ConfigError as error:
         print(error, file=sys.stderr)
         return 1

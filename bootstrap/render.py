@@ -116,6 +116,12 @@ def with_extra_args(command: list[str], extra: Mapping[str, str]) -> list[str]:
     return [*ours, *(f"--{flag}={value}" for flag, value in extra.items())]
 
 
+def initial_cluster(view: HostView) -> str:
+    """The etcd members that form the cluster, as etcd is told."""
+    peers = (f"{name}=https://{at}:{ETCD_PEER_PORT}" for name, at in view.masters.items())
+    return ",".join(peers)
+
+
 def static_pod(name: str, view: HostView) -> File:
     """One static pod's manifest."""
     config = view.config
@@ -128,10 +134,7 @@ def static_pod(name: str, view: HostView) -> File:
         "pod_cidr": config.network.pod_cidr,
         "node_prefix": str(config.network.node_prefix),
         "service_cidr": config.network.service_cidr,
-        "initial_cluster": ",".join(
-            f"{member}=https://{address}:{ETCD_PEER_PORT}"
-            for member, address in view.masters.items()
-        ),
+        "initial_cluster": initial_cluster(view),
     }
     components = {
         "etcd": config.etcd,
@@ -171,6 +174,7 @@ def reachable(view: HostView, valid_from: str) -> str:
 
     `valid_from` is when the certificates begin to be valid, as RFC 3339 has it.
     """
+    members = [initial_cluster(view)] if view.spec.role is Role.MASTER else []
     return program(
         "reachable",
         (
@@ -180,6 +184,7 @@ def reachable(view: HostView, valid_from: str) -> str:
             *(call("needs_command", command) for command in COMMANDS),
             *(call("needs_mebibytes", path, str(size)) for path, size in ROOM_MEBIBYTES.items()),
             *(call("needs_free_port", str(port)) for port in PORTS[view.spec.role]),
+            *(call("etcd_members", wanted) for wanted in members),
             "check",
         ),
     )

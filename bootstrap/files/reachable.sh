@@ -38,6 +38,12 @@ foreign_cluster() {
     problem "has leftovers of another cluster ($etc/manifests or /var/lib/etcd); remove them first"
   fi
 }
+etcd_members() { # NAME=URL,... as etcd would be told; it reads them once, when its data is made
+  local manifest=$etc/manifests/etcd.yaml
+  [[ -d /var/lib/etcd/member && -f $manifest ]] || return 0
+  [[ $(sed -n 's/.*--initial-cluster=//p' "$manifest") == "$1" ]] ||
+    problem "etcd's members cannot change on a running cluster yet; set 'masters.count' back"
+}
 system() {
   [[ $(id -u) == 0 ]] || problem "the SSH user is not root"
   [[ -d /run/systemd/system ]] || problem "does not run systemd"

@@ -20,6 +20,7 @@ class MachinesArgs:
     config: ClusterConfig
     specs: tuple[HostSpec, ...]
     network: Resource
+    load_balancer: Resource
     ssh_private_key: Input[str]
     ssh_public_key: Input[str]
 

@@ -26,5 +26,6 @@ class Masters(ComponentResource):
                 "backends": Output.all(*(host.address for host in self.hosts)),
             },
             parent=self,
+            after=(args.load_balancer,),
         )
         self.register_outputs({})

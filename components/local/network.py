@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pulumi import ComponentResource, Output, Resource, ResourceOptions
+from pulumi import ComponentResource, Output, Resource, ResourceOptions, get_stack
 
 from components.local.host import answer, docker_verb
 from components.local.image.build import image_tag
 from config import ClusterConfig
 from interface import API_PORT
+
+# Whose the network is, and with it all that is on it: two stacks may not share a cluster's name.
+STACK_LABEL = "io.kubernetes-anywhere.stack"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,6 +44,7 @@ class Network(ComponentResource):
                 "name": config.name,
                 "cidr": config.network.host_cidr,
                 "internal": config.mirror is not None,
+                "labels": {STACK_LABEL: get_stack()},
             },
             parent=self,
             delete="delete-network",

@@ -50,6 +50,7 @@ class Local(ComponentResource):
                 config=config,
                 specs=tuple(spec for spec in config.hosts if spec.role is role),
                 network=network.network,
+                load_balancer=network.load_balancer,
                 ssh_private_key=ssh_key.private_key_openssh,
                 ssh_public_key=ssh_key.public_key_openssh,
             )

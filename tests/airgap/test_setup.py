@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from airgap import setup
+from validation import ConfigError
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def exported() -> dict[str, str]:
     words = [shlex.split(line) for line in setup.exports().splitlines()]
-    return dict(word.split("=", 1) for _, word in words)
+    return dict(word.split("=", 1) for verb, word in words if verb == "export")
 
 
 def test_secrets_and_temporary_files_are_this_users_alone(state: Path) -> None:
@@ -51,3 +52,36 @@ def test_forget_removes_kubeconfigs(state: Path, monkeypatch: pytest.MonkeyPatch
     assert not left.exists()
     assert not (state / "mine.kubeconfig").exists()
     assert other.exists()
+
+
+def test_forget_takes_a_salt_only_where_nothing_is_encrypted_with_it(
+    state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(setup, "ROOT", tmp_path)
+    assert state.exists()
+    plain, secret = tmp_path / "Pulumi.plain.yaml", tmp_path / "Pulumi.secret.yaml"
+    plain.write_text("encryptionsalt: v1:abc\n# a comment\nconfig: {}\n")
+    secret.write_text("encryptionsalt: v1:abc\nconfig:\n  x:y: {secure: v1:z}\n")
+    before = secret.read_text()
+    for name in ("plain", "secret", "none"):
+        setup.forget(name)
+    assert plain.read_text() == "# a comment\nconfig: {}\n"
+    assert secret.read_text() == before
+
+
+def test_the_passphrase_of_another_project_is_out_of_the_way(state: Path) -> None:
+    assert state.exists()
+    assert "unset PULUMI_CONFIG_PASSPHRASE" in setup.exports().splitlines()
+
+
+@pytest.mark.parametrize("text", ["", "config:\n", None])
+def test_a_stack_file_without_a_cluster_is_the_default_and_none_is_an_error(
+    text: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(setup, "ROOT", tmp_path)
+    if text is None:
+        with pytest.raises(ConfigError, match=r"Pulumi\.other\.yaml"):
+            setup.stack_config("other")
+        return
+    (tmp_path / "Pulumi.other.yaml").write_text(text)
+    assert setup.stack_config("other").name == "kubernetes"

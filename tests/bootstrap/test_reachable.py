@@ -51,6 +51,21 @@ def test_all_problems_are_told_at_once(host: Sandbox) -> None:
         assert words in ran.stderr
 
 
+def test_other_etcd_members_are_refused_once_there_is_data(host: Sandbox) -> None:
+    """Members that start with `new` beside a running one would be a second, empty cluster."""
+    host.write("machine", "x86_64\n")
+    master = view(Role.MASTER)
+    (manifest,) = [file for file in render.master_files(master) if file.path.endswith("etcd.yaml")]
+    host.write("/etc/kubernetes/manifests/etcd.yaml", manifest.content)
+    host.write("/var/lib/kubernetes-anywhere/cluster", f"{master.config.name}\n")
+    assert reach(host, masters=3).status == 0, "without data it has not begun"
+    host.write("/var/lib/etcd/member/wal", "")
+    assert reach(host).status == 0
+    ran = reach(host, masters=3)
+    assert ran.status == 1
+    assert "masters.count" in ran.stderr
+
+
 @pytest.mark.parametrize(("machine", "arch"), [("x86_64", "amd64"), ("aarch64", "arm64")])
 def test_architectures_are_known_by_both_names(host: Sandbox, machine: str, arch: str) -> None:
     host.write("machine", f"{machine}\n")

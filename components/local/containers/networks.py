@@ -64,6 +64,11 @@ def create_network(request: NetworkRequest) -> dict[str, object]:
             f"internal={found.internal} instead of {cidr} and internal={request.internal}: "
             f"remove it (`docker network rm {request.name}`), or choose another name"
         )
+    elif any(found.labels.get(key, value) != value for key, value in request.labels.items()):
+        raise CommandError(
+            f"the Docker network {request.name} is another stack's cluster: choose another `name` "
+            f"and {CONFIG_KEY}"
+        )
     return {"name": found.name, "gateway": str(found.gateway), "internal": found.internal}
 
 

@@ -17,4 +17,5 @@ needs_free_port 2380
 needs_free_port 10250
 needs_free_port 10257
 needs_free_port 10259
+etcd_members test-master-0=https://172.30.0.10:2380
 check
