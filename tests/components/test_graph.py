@@ -335,3 +335,8 @@ def test_a_secret_step_makes_its_text_secret_even_when_it_came_in_clear() -> Non
     graph = record(program)
     assert "stdin" in graph.step("secret").secrets
     assert "stdin" not in graph.step("clear").secrets
+
+
+def test_the_load_balancer_is_there_before_it_is_told_its_backends(graph: Graph) -> None:
+    commands = graph.of_type(LOCAL_COMMAND)
+    assert commands["test-api"].urn in graph.ancestors(commands["test-api-backends"])

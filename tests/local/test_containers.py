@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 from ipaddress import IPv4Address, IPv4Network
@@ -319,3 +320,21 @@ class TestEngine:
         monkeypatch.setattr(containers, "inspect", lambda *_: found)
         with pytest.raises(CommandError, match="role unset instead of machine"):
             containers.ensure(machine_spec())
+
+
+@pytest.mark.parametrize(("owner", "fits"), [("mine", True), ("", True), ("other", False)])
+def test_a_network_of_another_stack_is_refused(
+    owner: str, monkeypatch: pytest.MonkeyPatch, *, fits: bool
+) -> None:
+    """Two stacks of one cluster name would take each other's machines over."""
+    labels = {**NETWORK.labels, **({"stack": owner} if owner else {})}
+    there = dataclasses.replace(NETWORK, labels=labels)
+    monkeypatch.setattr(networks, "network_state", lambda _: there)
+    request = NetworkRequest(
+        name="demo", cidr=str(NETWORK.cidr), internal=True, labels={"stack": "mine"}
+    )
+    if fits:
+        assert networks.create_network(request)["name"] == "demo"
+        return
+    with pytest.raises(CommandError, match=r"another stack's cluster.*`name`"):
+        networks.create_network(request)
