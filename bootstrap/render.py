@@ -61,7 +61,7 @@ DIRECTORIES: Mapping[Role, Mapping[str, str]] = {
     Role.MASTER: {"/var/lib/etcd": "0700", ADDONS_DIRECTORY: "0755"},
     Role.NODE: {},
 }
-COMMANDS = ("curl", "tar", "sha256sum", "ss", "ip", "mount", "systemctl", "journalctl")
+COMMANDS = ("curl", "tar", "sha256sum", "flock", "ss", "ip", "mount", "systemctl", "journalctl")
 ROOM_MEBIBYTES = {"/opt": 1024, "/var/lib": 4096}
 
 
@@ -196,6 +196,7 @@ def prepare(view: HostView) -> str:
     return program(
         "prepare",
         (
+            "alone",
             call("cluster", view.config.name),
             call("runtime", folders(view.config)["containerd"]),
             *(call("archive", d.folder, d.file, d.url, d.sha256) for d in downloads(view)),
@@ -211,6 +212,7 @@ def _activate(view: HostView, step: str, files: tuple[File, ...]) -> str:
     return program(
         "activate",
         (
+            "alone",
             call("node", view.spec.name),
             call("runtime", folders(view.config)["containerd"]),
             *(call("health", pod, url) for pod, url in pods.items() if url),

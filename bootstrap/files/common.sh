@@ -14,6 +14,13 @@ containerd() { "$ctr" --namespace k8s.io "$@" 2> >(grep -v level=warning >&2); }
 
 say() { printf '%s\n' "$*"; }
 
+# A run whose client was killed still works here: the next one waits for its end.
+alone() {
+  mkdir -p "$state"
+  exec 9>"$state/lock"
+  flock -w 600 9 || { say "$(hostname): an earlier run is still at work" >&2; exit 1; }
+}
+
 # A step says all that is wrong before it gives up.
 problems=()
 problem() { problems+=("$*"); }

@@ -1,6 +1,7 @@
 # Step 2: fetch everything, change nothing that runs. Hosts do this side by side.
 
 fetches=()
+certs=/etc/containerd/certs.d
 
 # archive NAME-VERSION FILE URL SHA256 unpacks into a folder of its own; units name the version they run.
 archive() {
@@ -28,7 +29,14 @@ archive() {
 start_runtime() {
   stop_at_problems
   if systemctl is-active -q containerd-anywhere; then
-    for path in "${changed[@]}"; do rm -f "$(staging_name "$path")"; done
+    for path in "${changed[@]}"; do
+      case $path in
+        # Where images come from is read at each pull: those below, too, are to come from there.
+        "$certs"/*) mv -f "$(staging_name "$path")" "$path" ;;
+        *) rm -f "$(staging_name "$path")" ;;
+      esac
+    done
+    [[ " ${staged[*]} " == *" $certs/"* ]] || rm -rf "$certs"
   else
     for path in "${changed[@]}"; do mv -f "$(staging_name "$path")" "$path"; done
     systemctl daemon-reload
@@ -42,8 +50,8 @@ pull() {
   local reference=$1 log=$state/pull.$BASHPID attempt
   if [[ -z $(containerd images ls -q "name==$reference") ]]; then
     for attempt in 1 2 3 4 5 6; do
-      containerd images pull --hosts-dir /etc/containerd/certs.d "$reference" >/dev/null 2>"$log" && break
-      ((attempt < 6)) || { say "$(hostname): cannot pull $reference: $(tail -n1 "$log")" >&2; rm -f "$log"; return 1; }
+      "$ctr" --namespace k8s.io images pull --hosts-dir "$certs" "$reference" >/dev/null 2>"$log" && break
+      ((attempt < 6)) || { say "$(hostname): cannot pull $reference: $(grep -v level=warning "$log" | tail -n1)" >&2; rm -f "$log"; return 1; }
       sleep "$attempt" # a registry that is away for a moment
     done
     rm -f "$log"

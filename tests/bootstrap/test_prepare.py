@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import io
 import tarfile
@@ -123,6 +124,29 @@ def test_a_runtime_that_runs_is_left_to_the_activation(mirror: Sandbox) -> None:
     assert (ran.status, ran.restarts) == (0, [])
     assert mirror.read("/etc/containerd/config.toml") == before
     assert not [name for name in mirror.files("/etc/containerd") if name.startswith(".")]
+
+
+def test_a_running_host_pulls_from_where_images_come_from_now(mirror: Sandbox) -> None:
+    """An image that only the new mirror has must not be asked of the old one."""
+    prepare(mirror)
+    hosts = "/etc/containerd/certs.d/_default/hosts.toml"
+    assert prepare(mirror, on(mirrored(), mirror_url="http://172.30.0.9")).status == 0
+    assert "http://172.30.0.9" in mirror.read(hosts)
+    assert prepare(mirror, on(mirrored(), mirror_url=None)).status == 0
+    assert not mirror.path(hosts).exists()
+
+
+def test_a_run_waits_for_one_that_goes_on_without_its_client(mirror: Sandbox) -> None:
+    lock = mirror.path("/var/lib/kubernetes-anywhere/lock")
+    lock.parent.mkdir(parents=True)
+    text = render.prepare(mirrored()).replace("flock -w 600", "flock -w 0")
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        ran = mirror.run(text)
+    assert ran.status == 1
+    assert "an earlier run is still at work" in ran.stderr
+    assert ran.calls == []
+    assert mirror.run(text).status == 0
 
 
 def test_a_runtime_that_does_not_start_is_told_with_its_journal(mirror: Sandbox) -> None:

@@ -1,3 +1,4 @@
+alone
 node test-master-0
 runtime containerd-2.3.4
 health etcd http://127.0.0.1:2381/readyz

@@ -4,6 +4,7 @@ clock 2020-01-01T00:00:00Z
 needs_command curl
 needs_command tar
 needs_command sha256sum
+needs_command flock
 needs_command ss
 needs_command ip
 needs_command mount

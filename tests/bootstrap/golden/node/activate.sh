@@ -1,3 +1,4 @@
+alone
 node test-node-0
 runtime containerd-2.3.4
 file /etc/systemd/system/containerd-anywhere.service 0644 <<'END-OF-FILE'

@@ -1,3 +1,4 @@
+alone
 node test-node-0
 runtime containerd-2.3.4
 file /etc/kubernetes/kubelet/kubelet.key 0600 <<'END-OF-FILE'

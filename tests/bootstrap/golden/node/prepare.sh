@@ -1,3 +1,4 @@
+alone
 cluster test
 runtime containerd-2.3.4
 archive containerd-2.3.4 containerd-2.3.4-linux-amd64.tar.gz https://github.com/containerd/containerd/releases/download/v2.3.4/containerd-2.3.4-linux-amd64.tar.gz 9d68969855fbf676cdb8ed758e420fb048d61f984f61de3e53eddfebe484d168
