@@ -27,7 +27,7 @@ class BootstrapArgs:
     config: ClusterConfig
     machines: Machines
     keys: Mapping[str, HostFiles]  # by host name: {path: secret content}
-    valid_from: Input[str]  # when the certificates among them begin to be valid, RFC 3339
+    valid_from: Mapping[str, Input[str]]  # by host name: when its certificates begin to be valid
     addons: Mapping[str, str]  # {path: content}, for the addon-manager; may be empty
     archive_sums: Mapping[str, str]  # {file: sha256} of the mirror's archives; empty: upstream's
 
@@ -52,7 +52,7 @@ class Bootstrap(ComponentResource):
         reachable = remote_step(
             f"{name}-reachable",
             host,
-            Output.all(views, args.valid_from).apply(
+            Output.all(views, args.valid_from[name]).apply(
                 lambda pair: render.reachable(pair[0], pair[1])
             ),
             parent=self,

@@ -66,7 +66,7 @@ class ClusterPki(ComponentResource):
     """Three CAs, the service-account key and every leaf of the table. Writes no file itself."""
 
     ca: Output[str]
-    valid_from: Output[str]
+    valid_from: Mapping[str, Output[str]]  # by host name, of its own certificates; RFC 3339
     client: ApiClient
     files: Mapping[str, HostFiles]  # by host name
     kubeconfig: Output[str]  # the operator's, secret
@@ -78,8 +78,15 @@ class ClusterPki(ComponentResource):
         self._authorities = {row.name: self._authority(row) for row in AUTHORITIES}
         self._service_account = _key(f"{name}-service-account", self._protected())
         self._shared = {row.name: self._leaf(row, None) for row in CERTIFICATES if not row.per_host}
+        self._own = {
+            host.spec.name: {
+                row.name: self._leaf(row, host)
+                for row in host_certificates(host.spec)
+                if row.per_host
+            }
+            for host in args.machines.hosts
+        }
         self.ca = self._authorities["ca"].certificate
-        self.valid_from = self._authorities["ca"].valid_from
         self.client = ApiClient(
             server=Output.format(
                 "https://{0}:{1}", args.machines.operator_api_host, args.machines.operator_api_port
@@ -88,6 +95,11 @@ class ClusterPki(ComponentResource):
             certificate=self._shared["admin"].certificate,
             key=self._shared["admin"].key,
         )
+        # The latest: all are written by one plugin, in one time zone.
+        self.valid_from = {
+            name: Output.all(*(pair.valid_from for pair in pairs.values())).apply(max)
+            for name, pairs in self._own.items()
+        }
         self.files = {host.spec.name: self._host_files(host) for host in args.machines.hosts}
         self.kubeconfig = self._kubeconfig(
             "kubernetes-admin", self.client.server, self._shared["admin"]
@@ -193,7 +205,7 @@ class ClusterPki(ComponentResource):
             ),
         }
         for row in host_certificates(host.spec):
-            pair = self._leaf(row, host) if row.per_host else self._shared[row.name]
+            pair = (self._own[host.spec.name] if row.per_host else self._shared)[row.name]
             if row.path:
                 files |= {f"{row.path}.crt": pair.certificate, f"{row.path}.key": pair.key}
             if row.kubeconfig:

@@ -340,3 +340,12 @@ def test_a_secret_step_makes_its_text_secret_even_when_it_came_in_clear() -> Non
 def test_the_load_balancer_is_there_before_it_is_told_its_backends(graph: Graph) -> None:
     commands = graph.of_type(LOCAL_COMMAND)
     assert commands["test-api"].urn in graph.ancestors(commands["test-api-backends"])
+
+
+def test_the_clock_of_a_host_is_checked_against_its_own_certificates(graph: Graph) -> None:
+    """B10: a host that joins later has certificates that are younger than the CA."""
+    leaves = graph.of_type("tls:index/locallySignedCert:LocallySignedCert")
+    for host in [*hosts(graph, "master"), *hosts(graph, "node")]:
+        before = graph.ancestors(graph.step(f"{host}-reachable"))
+        assert leaves[f"{host}-kubelet"].urn in before
+        assert not [name for name, leaf in leaves.items() if leaf.urn in before and host not in name]
