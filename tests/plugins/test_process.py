@@ -14,6 +14,14 @@ import pytest
 _ROOT = Path(__file__).resolve().parents[2]
 
 
+def _runs(pid: int) -> bool:
+    """Whether the process is there, and is no corpse that its new parent has not looked at yet."""
+    try:
+        return bool(Path(f"/proc/{pid}/cmdline").read_bytes())
+    except OSError:
+        return False
+
+
 @pytest.mark.parametrize("name", ["tls", "command"])
 def test_a_plugin_ends_when_the_engine_that_started_it_was_killed(name: str) -> None:
     engine = subprocess.Popen(
@@ -27,7 +35,7 @@ def test_a_plugin_ends_when_the_engine_that_started_it_was_killed(name: str) -> 
     assert 0 < port < 65536
     os.kill(engine.pid, signal.SIGKILL)
     engine.wait()
-    until = time.monotonic() + 10
-    while Path(f"/proc/{plugin}").exists() and time.monotonic() < until:
+    until = time.monotonic() + 60  # it looks once a second; a busy machine takes its time
+    while _runs(plugin) and time.monotonic() < until:
         time.sleep(0.1)
-    assert not Path(f"/proc/{plugin}").exists(), "it outlived its engine"
+    assert not _runs(plugin), "it outlived its engine"
