@@ -42,9 +42,10 @@ async def start(plugin: Plugin, engine_address: str | None) -> tuple[grpc.aio.Se
 
 async def serve(plugin: Plugin, engine_address: str | None) -> None:
     """Serve the plugin, and tell the engine where: by the first line of output."""
+    engine = os.getppid()  # asked first: an engine that dies as soon as it has the port is noticed
     server, port = await start(plugin, engine_address)
     print(port, flush=True)
-    await _outlived(os.getppid())
+    await _outlived(engine)
     await server.stop(None)
 
 
