@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,10 @@ pytestmark = pytest.mark.e2e
 
 
 def temporary_files() -> set[Path]:
-    """What the program and its plugins keep for moments only, where anybody may look."""
-    folder = Path("/tmp")
-    return {*folder.glob("kubernetes-anywhere-*"), *folder.glob("kubeconfig*")}
+    """What the program keeps for moments, and what its plugins leave where anybody may look."""
+    shared, ours = Path("/tmp"), Path(tempfile.gettempdir())
+    moments = {path for folder in (shared, ours) for path in folder.glob("kubernetes-anywhere-*")}
+    return moments | set(shared.glob("kubeconfig*"))
 
 
 def assert_nothing_is_left(cluster: Cluster, before: Footprint) -> None:
