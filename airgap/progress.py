@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -40,7 +41,9 @@ def line(number: int, total: int, label: str, seconds: float | None = None, note
 
 def say(text: str) -> None:
     """Print a line at once."""
-    print(text, flush=True)
+    # At once: two builds speak side by side.
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
 
 
 class _Pulse:

@@ -51,6 +51,7 @@ PYTHON_HOST = GoBuild(
     name="pulumi-language-python",
     module=_SDK,
     version=_HOST_VERSION,
+    align=f"{_PKG} v{PULUMI_VERSION}",
     packages=(f"{_SDK}/{_HOST_FOLDER}",),
     variables={f"{_SDK}/go/common/version.Version": f"v{PULUMI_VERSION}"},
     copies=(
@@ -164,6 +165,7 @@ def etcd(release: Release) -> GoBuild:
         module=f"{root}/server/v3",
         version=version,
         packages=(f"{root}/server/v3", *tools),
+        align=_SHARED,
         requires=dict.fromkeys(tools, version),
         rename={"server": "etcd"},
     )
@@ -266,6 +268,12 @@ CONTAINERD = GoBuild(
         f"{_CONTAINERD}/cmd/{name}" for name in ("containerd", "containerd-shim-runc-v2", "ctr")
     ),
     tags=("no_btrfs",),
+    align=_SHARED,
+    # Kubernetes 1.37 renamed constants of this API, which containerd has by their old names.
+    replaces={
+        f"k8s.io/{name}": f"k8s.io/{name} v0.36.3"
+        for name in ("cri-api", "cri-client", "cri-streaming")
+    },
     variables={
         f"{_CONTAINERD}/version.Version": f"v{versions.CONTAINERD.version}",
         f"{_CONTAINERD}/version.Package": _CONTAINERD,
@@ -278,6 +286,7 @@ RUNC = GoBuild(
     module=_RUNC,
     version=f"v{versions.RUNC.version}",
     packages=(_RUNC,),
+    align=_SHARED,
     cgo=True,
     headers=("libseccomp",),
     tags=("seccomp", "urfave_cli_no_docs", "netgo", "osusergo"),
