@@ -3,22 +3,30 @@ STACK ?= local
 
 python := .venv/bin/python
 uv := .venv/bin/uv
+# SIMULATED=1: the stack's cloud is a simulated one, on this computer, with stacks of its own.
+ifdef SIMULATED
+export XDG_STATE_HOME := $(or $(XDG_STATE_HOME),$(HOME)/.local/state)/kubernetes-anywhere/simulated
+simulated := exports="$$($(python) -m tests.clouds env $(STACK))" && eval "$$exports" &&
+endif
+# The CAs and etcd's disks of a cloud's cluster go only when somebody says so twice.
+unprotect := $(if $(UNPROTECT)$(SIMULATED),pulumi state unprotect --all --yes --stack $(STACK) >/dev/null &&)
 # In front of a pulumi command: the PATH, backend and passphrase that `make ready` chose.
 # Without the agent, which the official command plugin would ask, and fail where it is gone.
-with_env := exports="$$($(python) -m airgap.setup env)" && eval "$$exports" && unset SSH_AUTH_SOCK &&
+with_env := exports="$$($(python) -m airgap.setup env)" && eval "$$exports" && $(simulated) unset SSH_AUTH_SOCK &&
 select := pulumi stack select --create --non-interactive $(STACK) >/dev/null
 
-.PHONY: up preview down kubeconfig env ready test check format
+.PHONY: up preview down kubeconfig env ready test test-long check format
 
 up: ready ## turn this computer (or STACK) into a cluster
 	@$(with_env) $(select) && pulumi up --stack $(STACK) --yes --skip-preview && \
-	  $(python) -m airgap.setup summary $(STACK)
+	  $(python) -m airgap.setup summary $(STACK) --make "$(MAKEOVERRIDES)"
 
 preview: ready ## what `up` would change, line by line
 	@$(with_env) $(select) && pulumi preview --diff --stack $(STACK)
 
-down: .venv/ready ## remove the cluster and everything that it left
-	@$(with_env) $(select) && pulumi destroy --stack $(STACK) --yes --skip-preview && \
+# With its preview: a protected resource fails there, before anything is gone.
+down: .venv/ready ## remove the cluster and everything that it left (in a cloud: UNPROTECT=1)
+	@$(with_env) $(select) && $(unprotect) pulumi destroy --stack $(STACK) --yes && \
 	  pulumi stack rm --stack $(STACK) --yes --preserve-config --remove-backups && \
 	  $(python) -m airgap.setup forget $(STACK)
 
@@ -26,23 +34,32 @@ kubeconfig: .venv/ready ## print the admin kubeconfig
 	@$(with_env) pulumi stack output kubeconfig --stack $(STACK) --show-secrets
 
 env: .venv/ready ## shell exports for plain pulumi commands: eval "$$(make -s env)"
-	@$(python) -m airgap.setup env
+	@$(python) -m airgap.setup env$(if $(SIMULATED), && $(python) -m tests.clouds env $(STACK))
 
 ready: .venv/ready ## get what this computer lacks: engine, plugins, Docker, images
-	@$(python) -m airgap.setup prepare $(STACK)
+	@$(simulated) $(python) -m airgap.setup prepare $(STACK) $(if $(SIMULATED),--mirror)
 
-test: .venv/ready ## lint, types, and every test: unit, golden, engine, one cluster end to end
+test: .venv/all ## lint, types, and every test: unit, golden, engine, one cluster end to end
 	@$(MAKE) --no-print-directory check ready
 	@$(with_env) $(python) -m pytest
 
-check: .venv/ready ## lint, format and types
+test-long: .venv/all ## what takes too long for each change: each firewall rule, other topologies
+	@$(MAKE) --no-print-directory ready
+	@$(with_env) $(python) -m pytest -m long -s
+
+check: .venv/all ## lint, format and types
 	@$(python) -m ruff check . && $(python) -m ruff format --check . && $(python) -m mypy
 
-format: .venv/ready
+format: .venv/all
 	@$(python) -m ruff check --fix . && $(python) -m ruff format .
 
 # The virtual environment that the lock file describes, by uv, which pip brings when it is missing.
 .venv/ready: uv.lock pyproject.toml
 	@test -x $(uv) || { python3 -m venv .venv && $(python) -m pip install --quiet "uv==0.13.9"; }
+	@UV_PROJECT_ENVIRONMENT=.venv $(uv) sync --quiet --frozen --inexact
+	@touch $@
+
+# With every cloud's SDK: the tests look at all of them.
+.venv/all: .venv/ready
 	@UV_PROJECT_ENVIRONMENT=.venv $(uv) sync --quiet --frozen --inexact --all-groups
 	@touch $@

@@ -106,6 +106,37 @@ _HOST = Form(
     "letters, digits, dashes and dots",
     "logs.example.com or 192.0.2.10",
 )
+# Names and ids of a cloud's: what each may be exactly, the platform's rules say.
+_ID = Form(
+    r"[A-Za-z0-9/]([A-Za-z0-9._:/()-]*[A-Za-z0-9)])?",
+    512,
+    "letters, digits, dots, underscores, colons, slashes, parentheses and dashes",
+    "t3.large or us-central1-a",
+)
+_USER = Form(
+    r"[a-z_][a-z0-9_-]*",
+    32,
+    "lower-case letters, digits, dashes and underscores, a letter first",
+    "ubuntu",
+)
+_TAG_KEY = Form(
+    r"[A-Za-z]([A-Za-z0-9._:/-]*[A-Za-z0-9])?",
+    63,
+    "letters, digits, dots, underscores, colons, slashes and dashes, a letter first",
+    "team",
+)
+_TAG_VALUE = Form(
+    r"[A-Za-z0-9 ._:/=+@-]*",
+    63,
+    "letters, digits, spaces and . _ : / = + @ -",
+    "platform",
+)
+_URL = Form(
+    r"https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?",
+    253,
+    "http:// or https://, a host and maybe a port",
+    "http://mirror.example.com:5000",
+)
 
 Version = Annotated[
     str, AfterValidator(_known_release), Field(json_schema_extra={"enum": [*RELEASES]})
@@ -119,6 +150,11 @@ Label = Annotated[str, _LABEL]
 Name = Annotated[str, _NAME]
 Domain = Annotated[str, _DOMAIN]
 HostAddress = Annotated[str, _HOST]
+Id = Annotated[str, _ID]
+User = Annotated[str, _USER]
+TagKey = Annotated[str, _TAG_KEY]
+TagValue = Annotated[str, _TAG_VALUE]
+Url = Annotated[str, _URL]
 MasterCount = Annotated[
     int,
     Field(ge=MASTER_COUNTS[0], le=MASTER_COUNTS[-1], json_schema_extra={"enum": [*MASTER_COUNTS]}),

@@ -15,8 +15,12 @@ from pydantic import JsonValue
 
 from config import HostSpec
 
+# What hosts listen on for each other; a firewall lets nothing else through.
 SSH_PORT = 22
 API_PORT = 6443
+ETCD_PEER_PORT = 2380
+KUBELET_PORT = 10250
+VXLAN_PORT = 8472  # UDP; flannel's on Linux
 # Folders of a host: what static pods read to know themselves and others (a change in it restarts
 # them), and what the addon-manager keeps applied.
 PKI = "/etc/kubernetes/pki"
@@ -38,6 +42,7 @@ class Connection:
     private_key: Input[str]
     host_key: Input[str]  # a public key line, `ssh-ed25519 AAAA...`
     port: Input[int] = SSH_PORT
+    proxy: Connection | None = None  # the bastion that the way leads through
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,6 +53,9 @@ class Host:
     address: Input[str]  # what the other hosts use
     connection: Connection
     machine: Resource | None = None  # what the steps on this host die with; None: not ours
+    # Another one where the machine was made anew: all steps run again. Empty: it never is.
+    identity: Input[str] = ""
+    labels: Mapping[str, str] = field(default_factory=dict)  # what the platform knows of the node
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

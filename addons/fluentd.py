@@ -8,7 +8,7 @@ from addons.objects import Manifest, find, load, text
 
 if TYPE_CHECKING:
     from addons.context import AddonContext
-    from config import Logging
+    from model import Logging
 
 
 def render(context: AddonContext) -> list[Manifest]:

@@ -12,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 
 from airgap import gobuild, paths, progress
-from airgap.recipes import (
+from airgap.recipes.engine import (
     ENGINE,
     KUBERNETES_PROVIDER,
     KUBERNETES_SDK_VERSION,

@@ -7,8 +7,9 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from airgap import gobuild, paths, progress, recipes
+from airgap import gobuild, paths, progress
 from airgap.gobuild import GoBuild
+from airgap.recipes import cluster as recipes
 from versions import Release
 
 FOLDER = Path(__file__).resolve().parent.parent / "flags"

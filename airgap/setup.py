@@ -17,19 +17,20 @@ import os
 import re
 import secrets
 import shlex
-import shutil
 import socket
 import subprocess
 import sys
-import urllib.request
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import components
 from airgap import engine, mirror, paths
+from airgap.official import official_engine, official_kubectl
 from config import ClusterConfig
 from configdoc import stack_file
-from validation import ConfigError, parse
+from validation import MIRROR_VARIABLE, ConfigError, parse, with_environment
 
 PROBE = ("registry.k8s.io", 443)  # whoever reaches the images reaches the rest, too
 PROBE_SECONDS = 3.0
@@ -59,7 +60,17 @@ def has_internet() -> bool:
 
 def stack_config(stack: str) -> ClusterConfig:
     """The cluster config of a stack file. Raises ConfigError."""
-    return parse(stack_file(ROOT / f"Pulumi.{stack}.yaml"))
+    return parse(with_environment(stack_file(ROOT / f"Pulumi.{stack}.yaml"), os.environ))
+
+
+def install_sdk(config: ClusterConfig) -> None:
+    """Install what the platform's package imports, if that is in a group of its own."""
+    group = components.dependency_group(config)
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
+    if group in groups:
+        sync = ("sync", "--quiet", "--frozen", "--inexact", "--group", group)
+        environment = {**os.environ, "UV_PROJECT_ENVIRONMENT": ".venv"}
+        subprocess.run([".venv/bin/uv", *sync], cwd=ROOT, env=environment, check=True)
 
 
 def passphrase_file() -> Path:
@@ -101,52 +112,6 @@ def backend() -> dict[str, str]:
     }
 
 
-def official_engine() -> tuple[str, ...]:
-    """Pulumi from its own site when it is not installed; returns folders for PATH."""
-    if shutil.which("pulumi"):
-        return ()
-    version = engine.PULUMI_VERSION
-    target = paths.cache() / "engine-official" / version
-    if not target.exists():
-        machine = {"amd64": "x64"}.get(_machine(), _machine())
-        name = f"pulumi-v{version}-{sys.platform}-{machine}.tar.gz"
-        archive = fetched(f"https://get.pulumi.com/releases/sdk/{name}")
-        partial = target.with_suffix(".partial")
-        shutil.unpack_archive(archive, partial)
-        partial.rename(target)
-        archive.unlink()
-    return (str(target / "pulumi"),)
-
-
-def official_kubectl(release: str) -> tuple[str, ...]:
-    """A kubectl of the release when none is installed; returns folders for PATH."""
-    if shutil.which("kubectl"):
-        return ()
-    target = paths.cache() / "kubectl-official" / release / "kubectl"
-    if not target.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        place = f"{release}/bin/{sys.platform}/{_machine()}"
-        program = fetched(f"https://dl.k8s.io/release/{place}/kubectl")
-        program.chmod(0o755)
-        program.rename(target)
-    return (str(target.parent),)
-
-
-def _machine() -> str:
-    return {"x86_64": "amd64", "aarch64": "arm64"}.get(os.uname().machine, os.uname().machine)
-
-
-def fetched(url: str) -> Path:
-    """A file from the internet, whole, in the cache's work folder. Raises SystemExit."""
-    print(f"fetching {url}", flush=True)
-    target = paths.work() / url.rsplit("/", 1)[-1]
-    try:
-        urllib.request.urlretrieve(url, target)  # noqa: S310 - two addresses, both https
-    except OSError as error:
-        raise SystemExit(f"cannot fetch {url}: {error}") from None
-    return target
-
-
 def run_all(*chains: tuple[tuple[str, ...], ...]) -> None:
     """Run chains of `python -m` commands side by side, each chain in order.
 
@@ -162,14 +127,23 @@ def run_all(*chains: tuple[tuple[str, ...], ...]) -> None:
             done.result()
 
 
-def prepare(stack: str) -> Choice:
-    """Get all that the stack needs, and say which way was chosen."""
-    release = stack_config(stack).kubernetes_version
+def prepare(stack: str, *, mirrored: bool) -> Choice:
+    """Get all that the stack needs, and say which way was chosen.
+
+    `mirrored`: its machines reach no registry, so a mirror is filled with the internet, too.
+    """
+    config = stack_config(stack)
+    release = config.kubernetes_version
+    install_sdk(config)
+    fill = ("airgap", "mirror", "--release", release)
     docker = (("airgap.docker",), ("components.local.image.build",))
     if has_internet():
         print("internet: reached - official Pulumi, plugins and images", flush=True)
-        run_all(docker)
-        return Choice(path=(*official_engine(), *official_kubectl(release)), environment={})
+        run_all(docker, (fill,) if mirrored else ())
+        return Choice(
+            path=(*official_engine(), *official_kubectl(release)),
+            environment={MIRROR_VARIABLE: str(mirror.folder(release))} if mirrored else {},
+        )
     print(
         "internet: not reached - engine, plugins and images are built from source through package "
         "registries; what was built before is reused",
@@ -180,13 +154,13 @@ def prepare(stack: str) -> Choice:
             "without the internet images are made from Debian packages, which only root on Debian "
             "can do: run this there, or where registry.k8s.io is reached"
         )
-    run_all((("airgap", "engine"), ("airgap", "mirror", "--release", release)), docker)
+    run_all((("airgap", "engine"), fill), docker)
     return Choice(
         path=engine.path_folders(release),
         environment={
             "PULUMI_HOME": str(engine.pulumi_home()),
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
-            "KUBERNETES_ANYWHERE_MIRROR": str(mirror.folder(release)),
+            MIRROR_VARIABLE: str(mirror.folder(release)),
         },
     )
 
@@ -222,8 +196,11 @@ def kubeconfig_file(stack: str) -> Path:
     return paths.state() / f"{stack}.kubeconfig"
 
 
-def summary(stack: str) -> None:
-    """Write the kubeconfig and print what a person wants to know next."""
+def summary(stack: str, variables: str) -> None:
+    """Write the kubeconfig and print what a person wants to know next.
+
+    `variables`: what was said to `make`, such as `STACK=aws`.
+    """
     forget_temporary()
     shown = subprocess.run(
         ["pulumi", "stack", "output", "--stack", stack, "--json", "--show-secrets"],
@@ -242,7 +219,8 @@ def summary(stack: str) -> None:
         print(f"  {node['name']:<32} {node['role']:<7} {node['address']}")
     print(f"\nAPI         {outputs['apiEndpoint']}\nkubeconfig  {path}")
     print("\nTry:")
-    print('  eval "$(make -s env)"          # pulumi, kubectl and their settings for this shell')
+    command = " ".join(("make -s env", *variables.split()))
+    print(f'  eval "$({command})"          # pulumi, kubectl and their settings for this shell')
     print(f"  export KUBECONFIG={path}")
     print("  kubectl get nodes -o wide")
     print(f"  pulumi preview --diff --stack {stack}   # after a change in Pulumi.{stack}.yaml")
@@ -265,16 +243,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m airgap.setup", description=__doc__)
     parser.add_argument("verb", choices=("prepare", "env", "summary", "forget"))
     parser.add_argument("stack", nargs="?", default="local")
+    parser.add_argument("--make", default="", help="summary: the variables that make was given")
+    parser.add_argument("--mirror", action="store_true", help="prepare: fill one in any case")
     arguments = parser.parse_args()
     try:
         if arguments.verb == "prepare":
-            choice = prepare(arguments.stack)
+            choice = prepare(arguments.stack, mirrored=arguments.mirror)
             paths.state().mkdir(mode=0o700, parents=True, exist_ok=True)
             _choice_file().write_text(json.dumps(asdict(choice)))
         elif arguments.verb == "env":
             print(exports())
         elif arguments.verb == "summary":
-            summary(arguments.stack)
+            summary(arguments.stack, arguments.make)
         else:
             forget(arguments.stack)
     except ConfigError as error:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from airgap import engine, mirror, paths, recipes
+from airgap import engine, mirror, paths
+from airgap.recipes import cluster as recipes
+from airgap.recipes.engine import ENGINE
 from versions import RELEASES
 
 _UNITS = ((1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "kB"))
@@ -16,7 +18,7 @@ def lines() -> Iterator[str]:
     yield f"engine            {_size(engine.bin_folder(), engine.is_ready())}"
     for name in RELEASES:
         yield f"mirror {name:<10} {_size(mirror.folder(name), mirror.is_ready(name))}"
-    builds = {recipe.folder(): recipe for recipe in recipes.ENGINE}
+    builds = {recipe.folder(): recipe for recipe in ENGINE}
     for release in RELEASES.values():
         builds |= {recipe.folder(): recipe for recipe in recipes.cluster(release)}
     yield ""

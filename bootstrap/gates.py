@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from pulumi import ComponentResource, Input, Output, Resource, ResourceOptions
 
 from bootstrap.remote import OperatorStep, operator_step
-from config import ClusterConfig, Role
+from config import ClusterConfig
 from interface import ApiClient, Machines
+from model import Role
 
 
 class Gates(ComponentResource):

@@ -16,8 +16,9 @@ from pulumi import ComponentResource, Input, Output, Resource, ResourceOptions
 from bootstrap import render
 from bootstrap.remote import remote_step
 from bootstrap.view import HostView
-from config import ClusterConfig, Role
+from config import ClusterConfig
 from interface import Host, HostFiles, Machines
+from model import Role
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,14 +87,19 @@ def _view(host: Host, args: BootstrapArgs) -> Output[HostView]:
         if host.spec.role is Role.MASTER and other.spec.role is Role.MASTER
     ]
     return Output.all(
-        host.address, args.machines.mirror_url, *(master.address for master in masters)
+        host.address,
+        host.identity,
+        args.machines.mirror_url,
+        *(master.address for master in masters),
     ).apply(
         lambda known: HostView(
             config=args.config,
             spec=host.spec,
             address=known[0],
-            mirror_url=known[1],
-            masters=dict(zip((master.spec.name for master in masters), known[2:], strict=True)),
+            identity=known[1],
+            labels=host.labels,
+            mirror_url=known[2],
+            masters=dict(zip((master.spec.name for master in masters), known[3:], strict=True)),
             traits=args.machines.traits,
             archive_sums=args.archive_sums,
         )

@@ -42,7 +42,8 @@ def systemd_word(text: str) -> str:
 
 def kubelet_arguments(view: HostView) -> str:
     """The kubelet's command line: what has no field in its configuration, then the user's flags."""
-    labels = ",".join(f"{key}={value}" for key, value in sorted(view.spec.labels.items()))
+    known = {**view.labels, **view.spec.labels}
+    labels = ",".join(f"{key}={value}" for key, value in sorted(known.items()))
     flags = {
         "config": "/etc/kubernetes/kubelet.yaml",
         "kubeconfig": "/etc/kubernetes/kubelet/kubelet.conf",

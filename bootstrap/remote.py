@@ -15,14 +15,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from pulumi import CustomTimeouts, Input, Output, Resource, ResourceOptions
 from pulumi_command.local import Command
 from pulumi_command.local import Logging as LocalLogging
 from pulumi_command.remote import Command as RemoteCommand
-from pulumi_command.remote import ConnectionArgs, Logging
+from pulumi_command.remote import ConnectionArgs, Logging, ProxyConnectionArgs
 
-from interface import Host
+from interface import Connection, Host
 
 OperatorStep = Command
 
@@ -30,19 +31,28 @@ OperatorStep = Command
 UNLIMITED = -1
 DIAL_SECONDS = 15
 STEP_TIMEOUT = "20m"
+ROOT = "root"
 
 
 def connection(host: Host) -> ConnectionArgs:
     """How a step reaches its host. Built here only, so its shape never differs between runs."""
+    proxy = host.connection.proxy
     return ConnectionArgs(
-        host=host.connection.host,
-        port=Output.from_input(host.connection.port).apply(float),
-        user=host.connection.user,
-        private_key=host.connection.private_key,
-        host_key=host.connection.host_key,
-        dial_error_limit=UNLIMITED,
-        per_dial_timeout=DIAL_SECONDS,
+        **_endpoint(host.connection),
+        proxy=ProxyConnectionArgs(**_endpoint(proxy)) if proxy else None,
     )
+
+
+def _endpoint(connection: Connection) -> dict[str, Any]:
+    return {
+        "host": connection.host,
+        "port": Output.from_input(connection.port).apply(float),
+        "user": connection.user,
+        "private_key": connection.private_key,
+        "host_key": connection.host_key,
+        "dial_error_limit": UNLIMITED,
+        "per_dial_timeout": DIAL_SECONDS,
+    }
 
 
 def remote_step(  # noqa: PLR0913 (by name, all but three)
@@ -58,7 +68,7 @@ def remote_step(  # noqa: PLR0913 (by name, all but three)
     return RemoteCommand(
         name,
         connection=connection(host),
-        create="exec bash -s",
+        create=f"exec {'' if host.connection.user == ROOT else 'sudo -n '}bash -s",
         stdin=Output.secret(text) if secret else text,
         add_previous_output_in_env=False,
         logging=Logging.NONE if secret else Logging.STDOUT_AND_STDERR,

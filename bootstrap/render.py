@@ -14,12 +14,10 @@ import yaml
 from bootstrap.kubelet import kubelet_files
 from bootstrap.step import SECRET_MODE, File, call, place, program, read
 from bootstrap.view import HostView, dump, folders, oom_score_adjust, substitute
-from config import Role
-from interface import ADDONS_DIRECTORY, API_PORT, PKI
+from interface import ADDONS_DIRECTORY, API_PORT, ETCD_PEER_PORT, KUBELET_PORT, PKI
+from model import Role
 
 ETCD_CLIENT_PORT = 2379
-ETCD_PEER_PORT = 2380
-KUBELET_PORT = 10250
 CONTROLLER_MANAGER_PORT = 10257
 SCHEDULER_PORT = 10259
 
@@ -77,7 +75,7 @@ class Download:
 
 def downloads(view: HostView) -> tuple[Download, ...]:
     """What a host fetches: from the mirror if there is one, else from where upstream publishes."""
-    arch = view.config.architecture
+    arch = view.spec.arch
     return tuple(
         Download(
             folder=f"{archive.name}-{archive.version}",
@@ -169,6 +167,10 @@ def host_files(view: HostView, addons: Mapping[str, str]) -> tuple[File, ...]:
     )
 
 
+def _machine(view: HostView) -> tuple[str, ...]:
+    return (call("machine", view.identity),) if view.identity else ()
+
+
 def reachable(view: HostView, valid_from: str) -> str:
     """Step 1: wait for SSH, then find everything that would fail later.
 
@@ -178,8 +180,10 @@ def reachable(view: HostView, valid_from: str) -> str:
     return program(
         "reachable",
         (
+            *_machine(view),
+            "booted",
             call("cluster", view.config.name),
-            call("architecture", view.config.architecture),
+            call("architecture", view.spec.arch),
             call("clock", valid_from),
             *(call("needs_command", command) for command in COMMANDS),
             *(call("needs_mebibytes", path, str(size)) for path, size in ROOM_MEBIBYTES.items()),
@@ -196,6 +200,7 @@ def prepare(view: HostView) -> str:
     return program(
         "prepare",
         (
+            *_machine(view),
             "alone",
             call("cluster", view.config.name),
             call("runtime", folders(view.config)["containerd"]),
@@ -212,6 +217,7 @@ def _activate(view: HostView, step: str, files: tuple[File, ...]) -> str:
     return program(
         "activate",
         (
+            *_machine(view),
             "alone",
             call("node", view.spec.name),
             call("runtime", folders(view.config)["containerd"]),

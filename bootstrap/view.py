@@ -21,6 +21,8 @@ class HostView:
     config: ClusterConfig
     spec: HostSpec
     address: str
+    identity: str  # of the machine; empty: it is never made anew behind our back
+    labels: Mapping[str, str]  # that the platform gives; those of the config win
     masters: Mapping[str, str]  # name: address
     traits: Traits
     mirror_url: str | None

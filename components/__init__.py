@@ -1,21 +1,42 @@
 """Phase 1: makes machines and keys, and never logs in.
 
-`provision` is the program's one switch on the platform. Each platform is a package whose module
-`platform` returns `Machines`; only the one in use is imported, since each cloud's SDK costs seconds
-and hundreds of megabytes.
+This module is the program's one switch on the platform. Each platform is a package with the same
+modules: `platform` returns `Machines`, `rules` judges a config. Only the one in use is imported,
+since each cloud's SDK costs seconds and hundreds of megabytes.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from config import ClusterConfig
+    from findings import Finding
     from interface import Machines
+
+
+def rules(config: ClusterConfig) -> Iterator[Finding]:
+    """What the platform that the config names cannot do as the config says. Loads no SDK."""
+    module = import_module(f"components.{config.platform}.rules")
+    found: Iterator[Finding] = module.rules(config)
+    return found
+
+
+def dependency_group(config: ClusterConfig) -> str:
+    """The group of dependencies that has the platform's SDK, if it needs one."""
+    return config.platform
 
 
 def provision(config: ClusterConfig) -> Machines:
     """The machines that the config asks for, on the platform that it names."""
-    machines: Machines = import_module(f"components.{config.platform}.platform").provision(config)
-    return machines
+    from components.containers import in_containers  # noqa: PLC0415 - `rules` needs no pulumi
+
+    module = import_module(f"components.{config.platform}.platform")
+    machines: Machines = module.provision(config)
+    if not config.system_containers:
+        return machines
+    return replace(machines, traits=in_containers(machines.traits))

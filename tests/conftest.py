@@ -23,7 +23,8 @@ from pulumi.runtime import mocks, settings
 from pulumi.runtime.rpc import UNKNOWN
 from pulumi.runtime.stack import Stack
 
-from config import ClusterConfig, Role
+from config import ClusterConfig
+from model import Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -192,7 +193,7 @@ class Answers(mocks.Mocks):
     def __init__(self, is_unknown: Callable[[str], bool]) -> None:
         self._is_unknown = is_unknown
 
-    def call(self, args: mocks.MockCallArgs) -> tuple[dict[str, Any], None]:
+    def call(self, args: mocks.MockCallArgs) -> tuple[dict[str, Any], list[tuple[str, str]]]:
         raise AssertionError(f"the program asks a provider something while it runs: {args.token}")
 
     def new_resource(self, args: mocks.MockResourceArgs) -> tuple[str, dict[str, Any]]:
@@ -233,21 +234,20 @@ def record(
     *,
     preview: bool = False,
     is_unknown: Callable[[str], bool] | None = None,
+    answers: Callable[[Callable[[str], bool]], Answers] | None = None,
 ) -> Graph:
     """Run a program and return what it registered.
 
     `is_unknown` says of which resources a preview does not know the outputs yet; all, by default.
+    `answers` makes the providers' side; by default it knows no cloud.
     """
-    unknown = is_unknown or (lambda _: preview)
-    return contextvars.copy_context().run(lambda: _record(program, unknown, preview=preview))
+    providers = (answers or Answers)(is_unknown or (lambda _: preview))
+    return contextvars.copy_context().run(lambda: _record(program, providers, preview=preview))
 
 
-def _record(
-    program: Callable[[], object], is_unknown: Callable[[str], bool], *, preview: bool
-) -> Graph:
+def _record(program: Callable[[], object], answers: Answers, *, preview: bool) -> Graph:
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
-    answers = Answers(is_unknown)
     recorder = Recorder(answers)
     try:
         mocks.set_mocks(answers, PROJECT, STACK, preview, monitor=recorder)

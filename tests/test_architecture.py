@@ -25,26 +25,32 @@ PLATFORMS: tuple[str, ...] = get_args(ClusterConfig.model_fields["platform"].ann
 PROGRAM = ("bootstrap", "components", "addons", "validation")
 LINES = 300
 # What the phases share: the config and its version table, and the contract between them.
-SHARED = {"config", "interface", "versions"}
+SHARED = {"config", "findings", "interface", "model", "versions"}
 CLOUD_SDKS = {"pulumi_aws", "pulumi_gcp", "pulumi_azure_native", "pulumi_azuread", "pulumi_eks"}
 ONLY_IN = {
     "pulumi_command": {"bootstrap/remote.py", "components/local/host.py"},
     "pulumi_kubernetes": {"addons/deploy.py"},
     "pulumi_tls": {
         "components/pki/__init__.py",
-        "components/local/platform.py",  # the key that may log in
-        "components/local/machine.py",  # the key that a machine is known by
+        "components/keys.py",  # those of SSH
     },
 }
 SWITCH = "components/__init__.py"
 # The one package that is allowed to know platforms by name, and the config that lists them.
 KNOWS_PLATFORMS = ("components/", "config.py", "configdoc.py")
-PLATFORM_MODULES = {"platform.py", "network.py", "masters.py", "nodes.py"}
-PLATFORM_CLASSES = {"network.py": "Network", "masters.py": "Masters", "nodes.py": "Nodes"}
+# Each module of a platform, and what it defines.
+PLATFORM_CLASSES = {
+    "platform.py": "provision",
+    "network.py": "Network",
+    "masters.py": "Masters",
+    "nodes.py": "Nodes",
+    "rules.py": "rules",
+}
 # A literal and the modules that are its home. Whole files under bootstrap/files are read, not run.
 HOMES: Mapping[str, set[str]] = {
     r"(?<!\d)6443(?!\d)": {"interface.py"},
-    r"(?<!\d)(?:2379|2380|10250|10257|10259)(?!\d)": {"bootstrap/render.py"},
+    r"(?<!\d)(?:2379|10257|10259)(?!\d)": {"bootstrap/render.py"},
+    r"(?<!\d)(?:2380|8472|10250)(?!\d)": {"interface.py"},
     r"/etc/kubernetes/pki": {"interface.py"},
     r"/etc/kubernetes/in-cluster": {"interface.py"},
     r"/etc/kubernetes/addons": {"interface.py"},
@@ -120,8 +126,10 @@ def phases_apart(tree: Tree) -> list[str]:
 def shared_is_plain(tree: Tree) -> list[str]:
     """What everybody imports imports nobody, and no cloud SDK."""
     allowed = {
-        "config.py": {"forms", "versions", "configdoc"},
+        "config.py": {"forms", "model", "versions", "configdoc"},
+        "model.py": {"forms", "versions"},
         "forms.py": {"versions"},
+        "findings.py": set(),
         "versions.py": set(),
         "interface.py": {"config"},
     }
@@ -181,12 +189,11 @@ def platforms_alike(tree: Tree) -> list[str]:
     """Every platform package has the same modules, the same classes and the same entry."""
     found = []
     for name in PLATFORMS:
-        for module in sorted(PLATFORM_MODULES):
+        for module, wanted in PLATFORM_CLASSES.items():
             source = tree.get(f"components/{name}/{module}")
             if source is None:
                 found.append(f"components/{name}/{module} is missing")
                 continue
-            wanted = PLATFORM_CLASSES.get(module, "provision")
             defined = {
                 item.name
                 for item in ast.parse(source).body
@@ -232,11 +239,9 @@ RULES: Mapping[Rule, tuple[Callable[[], Tree], Tree]] = {
     platforms_alike: (
         program,
         {
-            **{f"components/{name}/{m}": "" for name in PLATFORMS[1:] for m in PLATFORM_MODULES},
-            **{
-                f"components/{PLATFORMS[0]}/{m}": f"class {c}: ..."
-                for m, c in PLATFORM_CLASSES.items()
-            },
+            f"components/{name}/{module}": "" if name == PLATFORMS[0] else f"class {wanted}: ..."
+            for name in PLATFORMS
+            for module, wanted in PLATFORM_CLASSES.items()
         },
     ),
     short_modules: (sources, {"bootstrap/x.py": "x = 1\n" * (LINES + 1)}),

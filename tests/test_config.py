@@ -12,10 +12,11 @@ import pytest
 from pydantic import ValidationError
 
 import configdoc
-import validation
 from catalogue import Catalogue, CatalogueError, read_catalogue
-from config import ClusterConfig, Role
-from validation import CLUSTER_KEY, ConfigError, Problem, parse, with_environment
+from config import ClusterConfig
+from model import Role
+from validation import CLUSTER_KEY, ConfigError, Problem, load, parse, with_environment
+from validation import components as component_checks
 from validation.flags import FLAGS, MissingTableError, Tables
 from validation.networks import RESERVED
 from validation.owned import FIELDS, FLAGS_OF, NEEDED_ITEMS
@@ -90,11 +91,13 @@ def field(name: str, value: object) -> Raw:
 
 
 TOP_KEYS = (
-    "known keys here are name, kubernetesVersion, platform, arch, masters, pools, network, addons, "
+    "known keys here are name, kubernetesVersion, platform, account, region, zones, tags, arch, "
+    "systemContainers, masters, pools, access, network, addons, "
     "mirror, kubelet, apiserver, controllerManager, scheduler and etcd"
 )
 NETWORK_KEYS = (
-    "podCidr, serviceCidr, hostCidr, nodePrefix, clusterDomain, plugin, backend and proxyMode"
+    "existing, podCidr, serviceCidr, hostCidr, nodePrefix, clusterDomain, plugin, backend and "
+    "proxyMode"
 )
 NAME_WORDS = "lower-case letters, digits and dashes, a letter first and no dash last"
 LABEL_LIKE = "write one like ssd or zone-1"
@@ -134,7 +137,8 @@ BAD: dict[str, Bad] = {
         "pools[0].zzz",
         1,
         "is not a known key",
-        "leave it out; known keys here are name, count, labels, taints and kubelet",
+        "leave it out; known keys here are machineType, diskGb, image, arch, name, count, spot, "
+        "labels, taints and kubelet",
     ),
     # Wrong types.
     "number-for-text": Bad(
@@ -204,7 +208,8 @@ BAD: dict[str, Bad] = {
         "masters",
         None,
         "is null, but must be an object",
-        "write keys and values; known keys are count and kubelet",
+        "write keys and values; known keys are machineType, diskGb, image, arch, count, etcdDiskGb "
+        "and kubelet",
     ),
     # Missing keys.
     "missing-pool-name": Bad(
@@ -227,7 +232,7 @@ BAD: dict[str, Bad] = {
         None,
         "is missing",
         "add directory: /var/cache/kubernetes-anywhere/mirror (A folder made by `python -m airgap "
-        "mirror`; the platform serves it to the hosts)",
+        "mirror`; on this computer the platform serves it to the hosts)",
     ),
     # Choices.
     "bad-version": Bad(
@@ -249,7 +254,7 @@ BAD: dict[str, Bad] = {
         "platform",
         "openstack",
         "is not one of the choices",
-        "write local",
+        "write local, gce, aws or azure",
     ),
     "bad-arch": Bad(
         {"arch": "aarch64"},
@@ -1042,7 +1047,7 @@ def test_a_missing_table_is_never_a_skipped_check(tmp_path: Path) -> None:
 def test_owned_kubelet_fields_exist(release: Any) -> None:
     fields = Tables(FLAGS, release).kubelet_fields()
     assert set(FIELDS) <= set(fields)
-    assert set(fields.values()) <= set(validation.components.KINDS)
+    assert set(fields.values()) <= set(component_checks.KINDS)
 
 
 # The mirror.
@@ -1148,7 +1153,7 @@ def stack(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 
 def test_load(stack: Callable[[str], None]) -> None:
     stack('{"name": "lab"}')
-    assert validation.load() == ClusterConfig(name="lab")
+    assert load() == ClusterConfig(name="lab")
 
 
 def test_load_takes_the_mirror_from_the_environment(
@@ -1159,7 +1164,7 @@ def test_load_takes_the_mirror_from_the_environment(
     stack('{"name": "lab"}')
     directory = mirror(CATALOGUE)
     monkeypatch.setenv("KUBERNETES_ANYWHERE_MIRROR", directory)
-    loaded = validation.load().mirror
+    loaded = load().mirror
     assert loaded is not None
     assert loaded.directory == directory
 
@@ -1168,7 +1173,7 @@ def test_load_takes_the_mirror_from_the_environment(
 def test_load_of_no_object(text: str, stack: Callable[[str], None]) -> None:
     stack(text)
     with pytest.raises(ConfigError) as caught:
-        validation.load()
+        load()
     assert [problem.path for problem in caught.value.problems] == [CLUSTER_KEY]
     assert caught.value.problems[0].message == "is no object"
 
@@ -1187,14 +1192,30 @@ config:
     name: lab
     kubernetesVersion: v1.37.2
     platform: local
+    account: null
+    region: null
+    zones: []
+    tags: {{}}
     arch: null
+    systemContainers: false
     masters:
+      machineType: null
+      diskGb: null
+      image: null
+      arch: null
       count: 1
+      etcdDiskGb: null
       kubelet:
         extraArgs: {{}}
         config: {{}}
     pools: []
+    access:
+      sshFrom: []
+      apiFrom: []
+      sshUser: ubuntu
+      private: false
     network:
+      existing: null
       podCidr: 10.244.0.0/16
       serviceCidr: 10.96.0.0/16
       hostCidr: 172.30.0.0/24
@@ -1231,6 +1252,12 @@ derived:
   hosts:
   - name: lab-master-0
     role: master
+    index: 0
+    arch: {ClusterConfig().architecture}
+    machineType: null
+    diskGb: null
+    image: null
+    spot: false
     labels: {{}}
     taints:
     - key: node-role.kubernetes.io/control-plane

@@ -16,13 +16,15 @@ import pulumi
 from pulumi.config import ConfigTypeError
 from pydantic import ValidationError
 
+from components import rules as platform_rules
 from config import ClusterConfig
+from findings import Finding, Loc
 from validation.addons import ADDON_CHECKS
 from validation.components import COMPONENT_CHECKS
 from validation.flags import FLAGS, Tables
 from validation.hosts import HOST_CHECKS
 from validation.networks import NETWORK_CHECKS
-from validation.problems import ConfigError, Finding, Loc, Problem
+from validation.problems import ConfigError, Problem, as_problem
 from validation.translate import meant, problem_of
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CLUSTER_KEY",
+    "DEFAULTS_VARIABLE",
     "MIRROR_VARIABLE",
     "ConfigError",
     "Problem",
@@ -45,6 +48,7 @@ PROJECT = "kubernetes-anywhere"
 KEY = "cluster"
 CLUSTER_KEY = f"{PROJECT}:{KEY}"  # as a stack file has it
 MIRROR_VARIABLE = "KUBERNETES_ANYWHERE_MIRROR"
+DEFAULTS_VARIABLE = "KUBERNETES_ANYWHERE_DEFAULTS"  # JSON: a cluster config object, or part of one
 
 CHECKS = (*NETWORK_CHECKS, *HOST_CHECKS, *ADDON_CHECKS)
 
@@ -59,15 +63,42 @@ def load() -> ClusterConfig:
 
 
 def with_environment(raw: JsonValue, environment: Mapping[str, str]) -> JsonValue:
-    """`raw`, with the mirror that the environment names where the config says nothing of one.
+    """`raw`, completed by what the environment says.
 
-    So no stack file needs to hold a path that exists on one person's computer only.
+    So no stack file needs to hold what is true on one person's computer only: where a mirror is, or
+    this computer's public address. A key of the config wins; lists, such as those of who may log
+    in, are joined. Raises ConfigError.
     """
-    directory = environment.get(MIRROR_VARIABLE)
     keys = {} if raw is None else raw
-    if not directory or not isinstance(keys, dict) or "mirror" in keys:
+    if not isinstance(keys, dict):
         return raw
-    return {**keys, "mirror": {"directory": directory}}
+    directory = environment.get(MIRROR_VARIABLE)
+    mirror: JsonValue = {"mirror": {"directory": directory}} if directory else {}
+    defaults = _merged(mirror, _defaults(environment.get(DEFAULTS_VARIABLE)))
+    merged = _merged(defaults, keys)
+    if "mirror" in keys and isinstance(merged, dict):  # it is one thing, or none
+        merged["mirror"] = keys["mirror"]
+    return merged or raw
+
+
+def _defaults(text: str | None) -> JsonValue:
+    try:
+        found: JsonValue = json.loads(text or "{}")
+    except json.JSONDecodeError:
+        found = text
+    if not isinstance(found, dict):
+        problem = "is no JSON object"
+        raise ConfigError([Problem(DEFAULTS_VARIABLE, found, problem, "unset it, or write one")])
+    return found
+
+
+def _merged(base: JsonValue, over: JsonValue) -> JsonValue:
+    if isinstance(base, dict) and isinstance(over, dict):
+        both = {key: _merged(base[key], over[key]) for key in base.keys() & over.keys()}
+        return {**base, **over, **both}
+    if isinstance(base, list) and isinstance(over, list):
+        return [*over, *(item for item in base if item not in over)]
+    return over
 
 
 def parse(raw: JsonValue, flags: Path = FLAGS) -> ClusterConfig:
@@ -81,8 +112,9 @@ def parse(raw: JsonValue, flags: Path = FLAGS) -> ClusterConfig:
         chain.from_iterable(
             check(config, Tables(flags, config.release)) for check in COMPONENT_CHECKS
         ),
+        platform_rules(config),
     )
-    problems += [finding.problem for finding in _undisturbed(findings, dropped)]
+    problems += [as_problem(finding) for finding in _undisturbed(findings, dropped)]
     if problems:
         raise ConfigError(sorted(problems, key=lambda problem: problem.path))
     return config

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from catalogue import CatalogueError, read_catalogue
-from validation.problems import Finding
+from findings import Finding
 from versions import Arch
 
 if TYPE_CHECKING:

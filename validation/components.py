@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from findings import Finding, Loc
 from validation.owned import FIELDS, FLAGS_OF, NEEDED_ITEMS
-from validation.problems import Finding, Loc, listing, nearest
+from validation.problems import listing, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from pydantic import JsonValue
 
-    from config import ClusterConfig, Component, Kubelet
+    from config import ClusterConfig
+    from model import Component, Kubelet
     from validation.flags import Tables
 
 Words = tuple[str, str]

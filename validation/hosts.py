@@ -6,13 +6,16 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from config import HOST_NAME_LIMIT, Role
-from validation.problems import Finding, Loc, listing
+from config import HOST_NAME_LIMIT
+from findings import Finding, Loc
+from model import Role
+from validation.problems import listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from config import ClusterConfig, Pool, Taint
+    from config import ClusterConfig
+    from model import Pool, Taint
 
 _KEY_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
 _KEY_PREFIX = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")

@@ -6,7 +6,7 @@ from ipaddress import IPv4Network
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from validation.problems import Finding, Loc
+from findings import Finding, Loc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-Loc = tuple[str | int, ...]
+    from findings import Finding, Loc
 
 _MISTAKABLE = re.compile(r"\s*|true|false|null|-?\d+(\.\d+)?")
 SHOWN = 70  # characters of a value
@@ -74,26 +74,9 @@ class Problem:
         return f"{self.path}: {found}\n    {self.message}\n    {self.remedy}"
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A problem that a check across keys found, and every key that its verdict rests on."""
-
-    at: Loc
-    value: JsonValue
-    message: str
-    remedy: str
-    rests_on: tuple[Loc, ...] = ()
-
-    def is_about(self, loc: Loc) -> bool:
-        """Whether the verdict rests on the key at `loc`, on part of it or on what holds it."""
-        return any(
-            key[: len(loc)] == loc or loc[: len(key)] == key for key in (self.at, *self.rests_on)
-        )
-
-    @property
-    def problem(self) -> Problem:
-        """The part for the reader."""
-        return Problem(render(self.at), self.value, self.message, self.remedy)
+def as_problem(finding: Finding) -> Problem:
+    """The part of a finding that is for the reader."""
+    return Problem(render(finding.at), finding.value, finding.message, finding.remedy)
 
 
 class ConfigError(RunError):

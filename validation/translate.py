@@ -7,8 +7,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from config import ClusterConfig
+from findings import Loc
 from forms import REFUSED
-from validation.problems import Loc, Problem, listing, nearest, render
+from validation.problems import Problem, listing, nearest, render
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from airgap import recipes
 from airgap.gobuild import GoBuild
 from airgap.mirror.oci import Entry
+from airgap.recipes import cluster as recipes
 
 
 def packed(build: GoBuild, folder: str) -> tuple[Entry, ...]:

@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from airgap import gobuild, paths, progress, recipes
+from airgap import gobuild, paths, progress
 from airgap.mirror import archives, base, images, pause
 from airgap.mirror.base import Bases
 from airgap.mirror.images import Base, Built, Unavailable
 from airgap.mirror.oci import PACKING, Blob, Entry, Store, blobs_of
 from airgap.progress import BuildError
+from airgap.recipes import cluster as recipes
 from versions import RELEASES, Arch, Release
 
 CATALOG = "catalog.json"

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from airgap import gobuild, recipes
+from airgap import gobuild
 from airgap.gobuild import GoBuild
 from airgap.mirror import pause
 from airgap.mirror.base import Bases
 from airgap.mirror.oci import Entry, ImageConfig
+from airgap.recipes import cluster as recipes
 from versions import Release
 
 _USERS = (

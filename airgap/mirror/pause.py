@@ -6,8 +6,9 @@ import hashlib
 import subprocess
 from pathlib import Path
 
-from airgap import gobuild, paths, recipes
+from airgap import gobuild, paths
 from airgap.progress import BuildError, Step
+from airgap.recipes import cluster as recipes
 from airgap.tools import check_c, tail
 from versions import Release
 

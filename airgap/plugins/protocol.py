@@ -6,13 +6,13 @@ import asyncio
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeAlias, TypeVar
 
 import grpc
 from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from airgap.plugins.values import Properties
 
@@ -199,12 +199,15 @@ class ResourceType(ABC):
     async def update(self, call: Call) -> Properties:
         """Change the resource in place, or on a preview say what it would be like."""
 
-    async def read(self, call: Call) -> Properties:
-        """Return the current state. Most of these resources cannot drift."""
+    async def read(self, call: Call) -> Properties | None:
+        """Return the current state, or None if it is gone. Most of these cannot drift."""
         return call.state
 
     async def delete(self, call: Call) -> None:  # noqa: B027 - most have nothing to delete
         """Remove the resource."""
+
+
+Function: TypeAlias = "Callable[[Properties], Awaitable[Properties]]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,3 +221,5 @@ class Plugin:
     unknown_type_text: str  # may contain {token}
     accept_outputs: bool = False
     config_keys: frozenset[str] | None = None  # None: anything goes
+    functions: Mapping[str, Function] = field(default_factory=dict)
+    configure: Callable[[Properties], None] = lambda _settings: None

@@ -92,7 +92,8 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
     async def Configure(
         self, request: provider_pb2.ConfigureRequest, context: Context
     ) -> provider_pb2.ConfigureResponse:
-        """Say what the engine may send."""
+        """Take the provider's settings, and say what the engine may send."""
+        self._plugin.configure(decode_struct(request.args))
         return provider_pb2.ConfigureResponse(
             acceptSecrets=True,
             supportsPreview=True,
@@ -147,6 +148,8 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         """Read the current state; inputs never change by it."""
         call = self._call(request.urn, id=request.id, state=decode_struct(request.properties))
         outputs = await self._type(request.urn).read(call)
+        if outputs is None:
+            return provider_pb2.ReadResponse()  # no id: there is no such resource
         return provider_pb2.ReadResponse(
             id=request.id, properties=encode_struct(outputs), inputs=request.inputs
         )
@@ -182,6 +185,20 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         )
         await self._type(request.urn).delete(call)
         return empty_pb2.Empty()
+
+    @_reporting
+    async def Invoke(
+        self, request: provider_pb2.InvokeRequest, context: Context
+    ) -> provider_pb2.InvokeResponse:
+        """Answer a question that is no resource."""
+        function = self._plugin.functions.get(request.tok)
+        if function is None:
+            text = self._plugin.unknown_type_text.format(token=request.tok.partition(":")[2])
+            raise PluginError(text, self._plugin.unknown_type_code)
+        answer = await function(decode_struct(request.args))
+        response = provider_pb2.InvokeResponse()
+        getattr(response, "return").CopyFrom(encode_struct(answer))
+        return response
 
     def _call(self, urn: str, *, timeout: float = 0, **details: Any) -> Call:  # noqa: ANN401 - fields of Call
         log = Log(self._engine, urn)

@@ -5,7 +5,12 @@ export LC_ALL=C
 
 state=/var/lib/kubernetes-anywhere   # what was placed here, and what is not finished
 etc=/etc/kubernetes
+etcd=/var/lib/etcd                   # may be a disk of its own, which outlives its machine
 opt=/opt/kubernetes-anywhere         # each version of an archive in a folder of its own
+inotify=/proc/sys/fs/inotify/max_user_instances
+
+# Another machine under the same name is another text, so that every step runs on it again.
+machine() { :; }
 
 # containerd ARGUMENTS... asks the runtime, without the warnings that it gives on every call.
 ctr=""

@@ -25,6 +25,15 @@ archive() {
   mv -T "$work" "$target"
 }
 
+# Stock kernels allow 128 inotify instances, which a kubelet and the pods of a host can use up.
+inotify_instances() {
+  local file=/etc/sysctl.d/90-kubernetes-anywhere.conf
+  (($(<"$inotify") < 512)) || return 0
+  mkdir -p "${file%/*}"
+  say "fs.inotify.max_user_instances = 8192" >"$file"
+  sysctl -q -p "$file" || problem "cannot set what $file says"
+}
+
 # A host without a runtime gets one now, for the image pulls; a running one is left to `activate`.
 start_runtime() {
   stop_at_problems
@@ -73,6 +82,8 @@ pull_images() {
 prepare() {
   mkdir -p "$state"
   say "$want_cluster" >"$state/cluster"
+  [[ ! -d $etcd ]] || say "$want_cluster" >"$etcd/.cluster" # for the machine that finds this disk
+  inotify_instances
   start_runtime
   pull_images
   say "prepared: ${#fetches[@]} images"

@@ -34,13 +34,13 @@ foreign_cluster() {
   ours && return
   if [[ -f $state/cluster ]]; then
     problem "runs a part of the cluster '$(<"$state/cluster")' already; take that one down first"
-  elif [[ -d $etc/manifests || -d /var/lib/etcd/member ]]; then
+  elif [[ -d $etc/manifests || (-d $etcd/member && $(cat "$etcd/.cluster" 2>/dev/null) != "$want_cluster") ]]; then
     problem "has leftovers of another cluster ($etc/manifests or /var/lib/etcd); remove them first"
   fi
 }
 etcd_members() { # NAME=URL,... as etcd would be told; it reads them once, when its data is made
   local manifest=$etc/manifests/etcd.yaml
-  [[ -d /var/lib/etcd/member && -f $manifest ]] || return 0
+  [[ -d $etcd/member && -f $manifest ]] || return 0
   [[ $(sed -n 's/.*--initial-cluster=//p' "$manifest") == "$1" ]] ||
     problem "etcd's members cannot change on a running cluster yet; set 'masters.count' back"
 }
@@ -48,12 +48,17 @@ system() {
   [[ $(id -u) == 0 ]] || problem "the SSH user is not root"
   [[ -d /run/systemd/system ]] || problem "does not run systemd"
   [[ -e /sys/fs/cgroup/cgroup.controllers || -d /sys/fs/cgroup/memory ]] || problem "has no cgroups"
-  if (($(</proc/sys/fs/inotify/max_user_instances) < 512)); then
+  if (($(<"$inotify") < 512)) && [[ ! -w $inotify ]]; then
     problem "fs.inotify.max_user_instances is below 512; set it to 8192, or kubelets fail to start"
   fi
-  if command -v cloud-init >/dev/null; then
-    cloud-init status --wait >/dev/null || true # 'degraded' also exits with an error, and will do
-  fi
+}
+# What the machine does at its first boot comes first: users, disks, its own packages.
+booted() {
+  command -v cloud-init >/dev/null || return 0
+  local status=0
+  cloud-init status --wait >/dev/null || status=$?
+  ((status != 1)) || # 2 is 'degraded', which will do
+    problem "cloud-init failed; see /var/log/cloud-init-output.log on the host"
 }
 
 check() {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pulumi import ComponentResource, Input, Resource, ResourceOptions
-from pulumi_tls import PrivateKey
+from pulumi import ComponentResource, Input, Resource
 
+from components.keys import host_key
 from components.local.host import answer, docker_verb
 from components.local.image.build import image_tag
 from config import ClusterConfig, HostSpec
@@ -27,9 +27,7 @@ class MachinesArgs:
 
 def make_machine(parent: ComponentResource, spec: HostSpec, args: MachinesArgs) -> Host:
     """A container for the spec, with a host key made here: SSH trusts it from the first login."""
-    host_key = PrivateKey(
-        f"{spec.name}-host-key", algorithm="ED25519", opts=ResourceOptions(parent=parent)
-    )
+    key = host_key(spec.name, parent)
     container = docker_verb(
         spec.name,
         "create-machine",
@@ -39,8 +37,8 @@ def make_machine(parent: ComponentResource, spec: HostSpec, args: MachinesArgs) 
             "network": args.config.name,
             "image": image_tag(),
             "authorizedKey": args.ssh_public_key,
-            "hostKeyPrivate": host_key.private_key_openssh,
-            "hostKeyPublic": host_key.public_key_openssh,
+            "hostKeyPrivate": key.private_key_openssh,
+            "hostKeyPublic": key.public_key_openssh,
         },
         parent=parent,
         delete="delete-machine",
@@ -55,6 +53,6 @@ def make_machine(parent: ComponentResource, spec: HostSpec, args: MachinesArgs) 
             port=answer(container, "sshPort").apply(int),
             user="root",
             private_key=args.ssh_private_key,
-            host_key=host_key.public_key_openssh,
+            host_key=key.public_key_openssh,
         ),
     )

@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 from pulumi import ComponentResource, ResourceOptions
-from pulumi_tls import PrivateKey
 
+from components.containers import in_containers
+from components.keys import login_key
 from components.local.machine import MachinesArgs
 from components.local.masters import Masters
 from components.local.network import Network, NetworkArgs
 from components.local.nodes import Nodes
-from config import ClusterConfig, Role
+from config import ClusterConfig
 from interface import Machines, Traits
+from model import Role
 
-# What a container on somebody's computer is, as opposed to a machine of its own.
-TRAITS = Traits(
-    protect=False,
-    systemd_cgroup=False,  # the engine's cgroup driver is not ours to know
-    restrict_oom_score_adj=True,  # lowering a score needs a capability that the engine may lack
-    kubelet={
-        "failSwapOn": False,
-        "failCgroupV1": False,
-        "oomScoreAdj": 0,
-        # The disk is the computer's: that it is nearly full is no reason to evict what is on it.
-        "imageGCHighThresholdPercent": 100,
-        "mergeDefaultEvictionSettings": True,
-        "evictionHard": dict.fromkeys(
-            ("imagefs.available", "nodefs.available", "nodefs.inodesFree"), "0%"
-        ),
-    },
-    kube_proxy={"conntrack": {"maxPerCore": 0, "min": 0}},  # the kernel's limits are the computer's
-)
+# Its CAs go with `pulumi destroy`: nothing else was ever told to trust them.
+TRAITS = in_containers(Traits(protect=False))
 
 
 class Local(ComponentResource):
@@ -43,7 +29,7 @@ class Local(ComponentResource):
         super().__init__("kubernetes-anywhere:local:Local", name, {}, opts)
         child = ResourceOptions(parent=self)
         network = Network(name, NetworkArgs(config=config), child)
-        ssh_key = PrivateKey(f"{name}-ssh", algorithm="ED25519", opts=child)
+        ssh_key = login_key(name, self)
 
         def arguments(role: Role) -> MachinesArgs:
             return MachinesArgs(

@@ -33,8 +33,9 @@ from components.pki.table import (
     host_certificates,
     ip_addresses,
 )
-from config import ClusterConfig, Role
+from config import ClusterConfig
 from interface import API_PORT, IN_CLUSTER_KUBECONFIG, ApiClient, Host, HostFiles, Machines
+from model import Role
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from config import ClusterConfig, HostSpec, Role
+from config import ClusterConfig, HostSpec
 from interface import PKI
+from model import Role
 
 CA_HOURS = 10 * 365 * 24
 LEAF_HOURS = 365 * 24

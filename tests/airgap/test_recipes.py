@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from airgap import recipes
 from airgap.copies import Copy, Edit
 from airgap.gobuild import GoBuild, own_go_mod, program_of, versions_in
 from airgap.progress import BuildError
+from airgap.recipes import cluster as recipes
+from airgap.recipes.engine import ENGINE
 from versions import RELEASES, Release
 
 EXAMPLE = GoBuild(
@@ -85,7 +86,7 @@ def test_versions_of_kubernetes_own_modules_follow_its_version() -> None:
 
 @pytest.mark.parametrize("release", RELEASES.values(), ids=RELEASES)
 def test_names_of_builds_are_unique(release: Release) -> None:
-    builds = (*recipes.ENGINE, *recipes.cluster(release))
+    builds = (*ENGINE, *recipes.cluster(release))
     assert len({build.folder() for build in builds}) == len(builds)
     for build in builds:
         assert len(set(build.programs())) == len(build.packages)

@@ -27,6 +27,8 @@ NAME = "test-master-0"
 STUBS = {
     "hostname": f"echo {NAME}",
     "sleep": "exec /bin/sleep 0.02",
+    "cloud-init": 'exit "$(cat "$ROOT/cloud-init" 2>/dev/null || echo 0)"',
+    "sysctl": "! [[ -e $ROOT/broken/sysctl ]]",
     "ss": 'cat "$ROOT/listening" 2>/dev/null || true',
     "uname": '[[ $1 == -m ]] && cat "$ROOT/machine" 2>/dev/null || /bin/uname "$@"',
     "journalctl": 'echo "journal of $2"',
@@ -73,7 +75,7 @@ STUBS = {
     """,
 }
 # What is asked often and changes nothing.
-QUESTIONS = ("hostname", "sleep", "ss", "uname", "journalctl")
+QUESTIONS = ("hostname", "sleep", "ss", "uname", "journalctl", "cloud-init")
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import pytest
 
 from bootstrap import render
 from bootstrap.step import File
-from config import Role
 from interface import Traits
+from model import Role
 from tests.bootstrap.views import KEYS, on, view
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import pytest
 
 from bootstrap import render
 from bootstrap.step import read
-from config import Role
+from model import Role
 from tests.bootstrap.views import ADDONS, KEYS, VALID_FROM, view
 
 if TYPE_CHECKING:

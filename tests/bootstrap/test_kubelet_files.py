@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bootstrap import kubelet
-from config import Role
 from interface import Traits
+from model import Role
 from tests.bootstrap.views import files, flags, view
 from validation.flags import FLAGS, Tables
 from versions import RELEASES

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bootstrap import render
-from config import Role
 from interface import Traits
+from model import Role
 from tests.bootstrap.views import MIRROR, on, view
 
 if TYPE_CHECKING:
@@ -174,3 +174,16 @@ def test_an_image_that_cannot_be_had_is_named(mirror: Sandbox) -> None:
 def test_the_host_says_whose_it_is(mirror: Sandbox) -> None:
     prepare(mirror)
     assert mirror.read("/var/lib/kubernetes-anywhere/cluster") == "test\n"
+
+
+def test_too_few_inotify_instances_are_raised_for_good(mirror: Sandbox) -> None:
+    mirror.write("/proc/sys/fs/inotify/max_user_instances", "128\n")
+    ran = mirror.run(render.prepare(mirrored()))
+    assert ran.status == 0, ran.stderr
+    file = "/etc/sysctl.d/90-kubernetes-anywhere.conf"
+    assert mirror.read(file) == "fs.inotify.max_user_instances = 8192\n"
+    assert f"sysctl -q -p {file}" in ran.calls
+    mirror.path("broken/sysctl").touch()
+    refused = mirror.run(render.prepare(mirrored()))
+    assert refused.status == 1
+    assert f"cannot set what {mirror.path(file)} says" in refused.stderr

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bootstrap import render
-from config import Role
+from model import Role
 from tests.bootstrap.views import VALID_FROM, view
 
 if TYPE_CHECKING:
@@ -43,12 +43,35 @@ def test_it_changes_no_file(host: Sandbox) -> None:
 def test_all_problems_are_told_at_once(host: Sandbox) -> None:
     host.write("machine", "riscv64\n")
     host.write("listening", PORT_USER)
-    host.write("/proc/sys/fs/inotify/max_user_instances", "128\n")
+    host.write("cloud-init", "1")
     host.path("run/systemd/system").rmdir()
     ran = reach(host)
     assert ran.status == 1
-    for words in ("architecture is riscv64", "port 6443 is in use by nginx", "inotify", "systemd"):
+    for words in (
+        "architecture is riscv64",
+        "port 6443 is in use by nginx",
+        "cloud-init failed",
+        "systemd",
+    ):
         assert words in ran.stderr
+
+
+@pytest.mark.parametrize("status", [0, 2])
+def test_a_first_boot_that_is_done_or_degraded_will_do(host: Sandbox, status: int) -> None:
+    host.write("machine", "x86_64\n")
+    host.write("cloud-init", str(status))
+    assert reach(host).status == 0
+
+
+@pytest.mark.parametrize(("owner", "status"), [("test", 0), ("other", 1)])
+def test_data_of_etcd_is_welcome_if_it_is_this_cluster_s(
+    host: Sandbox, owner: str, status: int
+) -> None:
+    """A master that was made anew finds the disk of the one before."""
+    host.write("machine", "x86_64\n")
+    host.path("/var/lib/etcd/member").mkdir(parents=True)
+    host.write("/var/lib/etcd/.cluster", f"{owner}\n")
+    assert reach(host).status == status
 
 
 def test_other_etcd_members_are_refused_once_there_is_data(host: Sandbox) -> None:

@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from bootstrap import kubelet, render
-from config import Role
 from interface import Traits
+from model import Role
 from tests.bootstrap.views import ADDONS, KEYS, MIRROR, command, files, flags, pod, view
 from validation.flags import FLAGS, Tables
 from versions import RELEASES

@@ -10,7 +10,7 @@ import pytest
 
 from bootstrap import render
 from bootstrap.step import program
-from config import Role
+from model import Role
 from tests.bootstrap.views import ADDONS, KEYS, VALID_FROM, view
 
 SCRIPTS = sorted(

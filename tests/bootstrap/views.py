@@ -10,7 +10,7 @@ import yaml
 from bootstrap import render
 from bootstrap.view import HostView
 from components.local.platform import TRAITS
-from config import Role
+from model import Role
 from tests.conftest import cluster
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ def view(
         config=config,
         spec=next(spec for spec in config.hosts if spec.role is role),
         address="172.30.0.10" if role is Role.MASTER else "172.30.0.100",
+        identity="",
+        labels={},
         masters={f"test-master-{index}": f"172.30.0.{10 + index}" for index in range(masters)},
         traits=traits,
         mirror_url=MIRROR if mirror else None,

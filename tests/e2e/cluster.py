@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 
 import pytest
 
-from config import ClusterConfig, HostSpec, Role
+from config import ClusterConfig, HostSpec
+from model import Role
 from tests.e2e import machine
 from tests.engine.cli import CLUSTER_KEY, Config, Done, Plan, Pulumi, done_steps
 from validation import MIRROR_VARIABLE, parse, with_environment
@@ -153,14 +154,15 @@ class Cluster:
 
     def starts(self) -> dict[str, Start]:
         """When each host's kubelet and runtime last started."""
+        return {name: self.start(name) for name in self.hosts}
+
+    def start(self, name: str) -> Start:
+        """When a host's kubelet and runtime last started."""
         show = "systemctl show --value -p InvocationID,MainPID,ActiveEnterTimestampMonotonic"
-        return {
-            name: Start(
-                kubelet=self.host(name, f"{show} kubelet"),
-                runtime=self.host(name, f"{show} containerd-anywhere"),
-            )
-            for name in self.hosts
-        }
+        return Start(
+            kubelet=self.host(name, f"{show} kubelet"),
+            runtime=self.host(name, f"{show} containerd-anywhere"),
+        )
 
     def pods_running(self) -> dict[str, str]:
         """The id of each running container, by namespace, pod and name."""

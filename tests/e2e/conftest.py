@@ -40,19 +40,22 @@ HEALED_CONFIG: Config = {
 
 # Only to save time: a test that finds no cluster, or not the one that it needs, has it made.
 ORDER = ("hosts", "identity", "pods", "metrics", "secrets", "changes", "delivery", "destroy")
+CLOUDS = ("clouds", "rules")  # with clusters of their own, one after another
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Other folders' tests before all, then those that only look, last those that destroy.
 
-    The first cluster is gone before the other is made: two at once are much for two cores.
+    A cluster is gone before the next is made: two at once are much for two cores.
     """
 
-    def rank(item: pytest.Item) -> tuple[bool, int]:
+    def rank(item: pytest.Item) -> tuple[int, int]:
+        name = item.path.stem.removeprefix("test_")
         if item.path.parent != Path(__file__).parent:
-            return False, -1
-        fixtures = getattr(item, "fixturenames", ())
-        return "healed" in fixtures, ORDER.index(item.path.stem.removeprefix("test_"))
+            return 0, 0
+        if name in CLOUDS:
+            return 3, CLOUDS.index(name)
+        return 2 if "healed" in getattr(item, "fixturenames", ()) else 1, ORDER.index(name)
 
     items.sort(key=rank)
 

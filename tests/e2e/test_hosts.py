@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from config import Role
+from model import Role
 from tests.e2e.cluster import Cluster
 
 pytestmark = pytest.mark.e2e

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from config import Role
+from model import Role
 from tests.e2e import machine
 from tests.e2e.cluster import Cluster
 from tests.engine import canaries

@@ -13,8 +13,9 @@ import yaml
 from bootstrap import kubelet, render
 from components.pki import ClusterPki, PkiArgs
 from components.pki.table import AUTHORITIES, CERTIFICATES, CLIENT, SERVER
-from config import ClusterConfig, Role
+from config import ClusterConfig
 from interface import Connection, Host, Machines, Traits
+from model import Role
 from tests.bootstrap.views import view
 from tests.conftest import Graph, Registered, cluster, record
 

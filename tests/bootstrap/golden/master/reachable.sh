@@ -1,3 +1,4 @@
+booted
 cluster test
 architecture amd64
 clock 2020-01-01T00:00:00Z

@@ -1,0 +1,123 @@
+"""What Google is asked before anything is made, so that a config that does not fit fails by then.
+
+Each refusal is a RunError that reads like those of the rules: the key, its value, what is wrong,
+and what to write instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from ipaddress import IPv4Network
+from typing import TypeVar
+
+from pulumi import InvokeOptions, RunError
+from pulumi_gcp import compute
+
+from components.gce import facts
+from components.naming import physical
+from config import ClusterConfig
+from versions import Arch
+
+Image = tuple[str | None, Arch]  # as a config has it; None: Ubuntu
+_Answer = TypeVar("_Answer")
+
+
+def _refusal(key: str, value: str, message: str, remedy: str) -> RunError:
+    return RunError(f"{key}: {value}\n    {message}\n    {remedy}")
+
+
+def _ask(key: str, value: str, remedy: str, question: Callable[[], _Answer]) -> _Answer:
+    """The answer. That there is none is an error, and of no narrower type."""
+    try:
+        return question()
+    except Exception as error:
+        raise _refusal(key, value, f"Google says: {error}", remedy) from error
+
+
+def find_zones(config: ClusterConfig, ask: InvokeOptions) -> tuple[str, ...]:
+    """The config's zones, or the region's first three by name: they do not change by themselves.
+
+    So zones that are in trouble count, too, and zones that have not the machines are refused, not
+    passed over: the day they get them, machines would move there.
+    """
+    region = config.region or ""
+    question = partial(compute.get_zones, region=region, opts=ask)
+    known = sorted(_ask("region", region, "write a region that the project has", question).names)
+    zones = config.zones or tuple(known[: facts.ZONES])
+    for zone in zones:
+        if zone not in known:
+            message = f"is no zone of {region} that this project has"
+            raise _refusal("zones", zone, message, f"write some of {', '.join(known)}")
+    _check_offers(config, known, zones, ask)
+    return zones
+
+
+def _check_offers(
+    config: ClusterConfig, known: list[str], zones: tuple[str, ...], ask: InvokeOptions
+) -> None:
+    """Not every zone has every machine."""
+    needed = {(facts.machine_type(spec), facts.zone_of(spec, zones)) for spec in config.hosts}
+    if config.access.private:
+        needed.add((facts.BASTION_TYPE, zones[0]))
+    types = {kind for kind, _ in needed}
+    offers = {zone: _offered(types, zone, ask) for zone in sorted({zone for _, zone in needed})}
+    for kind, zone in sorted(needed):
+        if kind not in offers[zone]:
+            whole = [other for other in known if types <= _offered(types, other, ask)]
+            listed = f"write zones: [{', '.join(whole[: facts.ZONES])}]"
+            message = f"is not offered in the zone {zone}"
+            raise _refusal("machineType", kind, message, listed if whole else "write another type")
+
+
+def _offered(types: set[str], zone: str, ask: InvokeOptions) -> set[str]:
+    """Which of the types a zone has."""
+    which = " OR ".join(f'(name = "{kind}")' for kind in sorted(types))
+    found = compute.get_machine_types(zone=zone, filter=which, opts=ask)
+    return {kind.name for kind in found.machine_types}
+
+
+def find_images(config: ClusterConfig, ask: InvokeOptions) -> Mapping[Image, str]:
+    """The self link of each image that a machine would start from if it were made now."""
+    wanted = {(spec.image, spec.arch) for spec in config.hosts}
+    if config.access.private:
+        wanted.add((None, facts.BASTION_ARCH))
+    return {(image, arch): _image(image, arch, ask) for image, arch in sorted(wanted, key=str)}
+
+
+def _image(image: str | None, arch: Arch, ask: InvokeOptions) -> str:
+    wanted = facts.image(image, arch)
+    question = partial(
+        compute.get_image,
+        project=wanted.project,
+        family=wanted.family,
+        name=wanted.name,
+        opts=ask,
+    )
+    remedy = "write an image that the project may use"
+    return _ask("image", image or wanted.family or "", remedy, question).self_link
+
+
+def find_network(config: ClusterConfig, ask: InvokeOptions) -> str | None:
+    """The self link of the network that the config names, with room for the hosts in it.
+
+    Only subnets of the region are looked at. If one elsewhere is in the way, Google refuses ours.
+    """
+    existing = config.network.existing
+    if existing is None:
+        return None
+    name = existing.rpartition("/")[2]
+    network = _ask(
+        "network.existing",
+        existing,
+        "write a network that the project has, or leave it out",
+        partial(compute.get_network, name=name, opts=ask),
+    )
+    hosts = IPv4Network(config.network.host_cidr)
+    own = physical(config.name, facts.NAME_LIMIT)
+    for other in compute.get_subnetworks(region=config.region, opts=ask).subnetworks:
+        taken = other.ip_cidr_range if other.network_name == name and other.name != own else ""
+        if taken and IPv4Network(taken).overlaps(hosts):
+            message = f"overlaps {taken}, which the subnet {other.name} of {existing} has"
+            raise _refusal("network.hostCidr", str(hosts), message, "write a range that is free")
+    return network.self_link

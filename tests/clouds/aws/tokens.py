@@ -1,0 +1,23 @@
+"""The types' names on the wire."""
+
+from __future__ import annotations
+
+VPC = "aws:ec2/vpc:Vpc"
+SUBNET = "aws:ec2/subnet:Subnet"
+GATEWAY = "aws:ec2/internetGateway:InternetGateway"
+ROUTE_TABLE = "aws:ec2/routeTable:RouteTable"
+ROUTE = "aws:ec2/route:Route"
+ASSOCIATION = "aws:ec2/routeTableAssociation:RouteTableAssociation"
+EIP = "aws:ec2/eip:Eip"
+NAT = "aws:ec2/natGateway:NatGateway"
+GROUP = "aws:ec2/securityGroup:SecurityGroup"
+INGRESS = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
+EGRESS = "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule"
+KEY_PAIR = "aws:ec2/keyPair:KeyPair"
+INSTANCE = "aws:ec2/instance:Instance"
+VOLUME = "aws:ebs/volume:Volume"
+VOLUME_ATTACHMENT = "aws:ec2/volumeAttachment:VolumeAttachment"
+BALANCER = "aws:lb/loadBalancer:LoadBalancer"
+TARGET_GROUP = "aws:lb/targetGroup:TargetGroup"
+LISTENER = "aws:lb/listener:Listener"
+TARGET = "aws:lb/targetGroupAttachment:TargetGroupAttachment"

@@ -1,0 +1,107 @@
+"""What must work in any cluster, check by check: each one fails for a reason of its own.
+
+The checks are what a person would do: nothing in them knows which rule or path makes them work.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import time
+from collections.abc import Callable, Mapping
+
+from tests.e2e.clouds import CloudCluster
+from tests.e2e.test_pods import PORT, Pair
+
+METRICS = "/apis/metrics.k8s.io/v1beta1/nodes"
+LEASE_LIMIT = 40.0  # seconds; a kubelet renews each 10
+RETRY_SECONDS = 1.0
+
+
+def ssh_to_every_host(cluster: CloudCluster) -> None:
+    """Phase 2 can log in: its first step runs again on each host, which changes nothing."""
+    for name in cluster.hosts:
+        cluster.login(name, "true")
+
+
+def api_answers(cluster: CloudCluster) -> None:
+    """kubectl reaches the endpoint."""
+    assert cluster.kubectl("get", "--raw", "/readyz").strip() == "ok"
+
+
+def kubelets_report(cluster: CloudCluster) -> None:
+    """Each kubelet renews its lease, by way of the endpoint on nodes."""
+    began = dt.datetime.now(dt.UTC)
+    until = time.monotonic() + LEASE_LIMIT
+    waiting = set(cluster.hosts)
+    while waiting:
+        for lease in cluster.items("leases", "-n", "kube-node-lease"):
+            renewed = dt.datetime.fromisoformat(lease["spec"]["renewTime"])
+            if renewed > began:
+                waiting.discard(lease["metadata"]["name"])
+        assert not waiting or time.monotonic() < until, f"no lease is renewed by {waiting}"
+        time.sleep(RETRY_SECONDS)
+
+
+def logs_of_every_host(cluster: CloudCluster) -> None:
+    """kubectl logs of a pod on each host: the API server reaches each kubelet."""
+    pods = cluster.items("pods", "-n", "kube-system", "-l", "k8s-app=kube-proxy")
+    assert {pod["spec"]["nodeName"] for pod in pods} == set(cluster.hosts)
+    for pod in pods:
+        name = pod["metadata"]["name"]
+        cluster.kubectl("logs", "-n", "kube-system", name, "--tail=1")
+
+
+def top_of_every_host(cluster: CloudCluster) -> None:
+    """kubectl top: fresh figures of each host, so metrics-server reads each kubelet now."""
+    began = dt.datetime.now(dt.UTC)
+
+    def fresh() -> bool:
+        answer = json.loads(cluster.kubectl("get", "--raw", METRICS))
+        times = {
+            item["metadata"]["name"]: dt.datetime.fromisoformat(item["timestamp"])
+            for item in answer["items"]
+        }
+        return {name for name, at in times.items() if at > began} == set(cluster.hosts)
+
+    assert cluster.wait("fresh figures of every host", fresh, 45)
+
+
+def exec_in_a_pod(cluster: CloudCluster) -> None:
+    """kubectl exec, in pods on nodes."""
+    pair = Pair(cluster)
+    for name in pair.names:
+        assert pair.inside(name, "hostname") == name
+
+
+def pods_reach_each_other(cluster: CloudCluster) -> None:
+    """Across nodes, both ways, by address, Service and name."""
+    pair = Pair(cluster)
+    for asking, answering in (("left", "right"), ("right", "left")):
+        assert pair.asked(asking, pair.pod(answering)["status"]["podIP"], PORT) == answering
+        assert pair.asked(asking, pair.service(answering)["spec"]["clusterIP"]) == answering
+        assert pair.asked(asking, answering) == answering
+
+
+def pods_reach_the_api(cluster: CloudCluster) -> None:
+    """By the Service `kubernetes`: 401, since the request shows no token."""
+    pair = Pair(cluster)
+    url = "https://kubernetes.default.svc.cluster.local/version"
+    ask = ("curl", "-sk", "--max-time", "10", "-o", "/dev/null", "-w", "%{http_code}", url)
+    for name in pair.names:
+        assert pair.inside(name, *ask) == "401"
+
+
+CHECKS: Mapping[str, Callable[[CloudCluster], None]] = {
+    check.__name__: check
+    for check in (
+        api_answers,
+        ssh_to_every_host,
+        logs_of_every_host,
+        exec_in_a_pod,
+        pods_reach_each_other,
+        pods_reach_the_api,
+        top_of_every_host,
+        kubelets_report,
+    )
+}
