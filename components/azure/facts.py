@@ -104,7 +104,6 @@ NVME_VERSION = 6  # Docs, "SCSI to NVMe": the version of sizes from which on the
 # and the ranges that cannot be used.
 LARGEST_NETWORK = 2
 SMALLEST_SUBNET = 29
-RESERVED = 5
 REFUSED: Mapping[str, IPv4Network] = {
     "its own DNS, DHCP and probes": IPv4Network("168.63.129.16/32"),
     "its metadata service": IPv4Network("169.254.0.0/16"),

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 from airgap.plugins.server import serve
 from tests.clouds.core.account import opened
 from tests.clouds.core.plugin import plugin, realise
-from tests.clouds.environment import exports
 
 if TYPE_CHECKING:
     from tests.clouds.core.cloud import Cloud
@@ -52,7 +51,8 @@ def main(arguments: list[str]) -> int:
                 for thing in account.things.values():
                     print(thing.token, thing.id, json.dumps(thing.inputs))
         case ["env", stack]:
-            print(exports(stack))
+            # Only here: the validation of configs takes most of a second to load.
+            print(import_module("tests.clouds.environment").exports(stack))
         case _:
             print(__doc__, file=sys.stderr)
             return 2

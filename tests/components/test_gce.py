@@ -114,7 +114,6 @@ def test_what_is_wrong_is_refused_before_anything_is_made(
 
 
 def test_limits_are_those_of_the_simulated_cloud() -> None:
-    assert LIMITS.reserved == 4
     assert (LIMITS.largest_network, LIMITS.smallest_subnet) == (4, 29)
 
 

@@ -119,16 +119,17 @@ class CloudCluster(Cluster):
 
     def public_address(self, name: str) -> str:
         """Where a host is reached from outside, by what its first step says."""
-        return str(self._connection(name)["host"])
+        return str(self.connection(name)["host"])
 
-    def _connection(self, name: str) -> dict[str, Any]:
+    def connection(self, name: str) -> dict[str, Any]:
+        """How phase 2 reaches a host."""
         state = self.pulumi.secrets()["deployment"]["resources"]
         (step,) = [item for item in state if item["urn"].endswith(f"::{name}-reachable")]
         return dict(revealed(step["inputs"]["connection"]))
 
     def login(self, name: str, command: str) -> str:
         """What a command prints on a host, by SSH as phase 2 does it."""
-        return asyncio.run(self._login(self._connection(name), command))
+        return asyncio.run(self._login(self.connection(name), command))
 
     async def _login(self, connection: dict[str, Any], command: str) -> str:
         async with AsyncExitStack() as stack:

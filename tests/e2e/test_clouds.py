@@ -22,7 +22,6 @@ from tests.e2e.test_pods import Pair
 pytestmark = pytest.mark.e2e
 
 ZONE = "topology.kubernetes.io/zone"
-PREVIEW_SECONDS = 10.0
 # What a scan asks for: all that Kubernetes, etcd, flannel, SSH and node ports could listen on.
 SCANNED = (22, 80, 111, 443, 2379, 2380, 2381, 5000, 6443, 8080, 8472, 9100, 10248, 10249)
 SCANNED_HIGH = (10250, 10256, 10257, 10259, 30000, 31234, 32767)
@@ -62,7 +61,6 @@ def test_the_first_preview_lists_everything_and_needs_nothing(cloud: CloudCluste
     assert {step["op"] for step in steps} == {"create"}
     assert not cloud.account.things
     cloud.previewed = {step["urn"] for step in steps}
-    assert done.seconds < PREVIEW_SECONDS, done.explained()
 
 
 def test_up_makes_hosts_in_two_zones(up: CloudCluster) -> None:
@@ -182,8 +180,7 @@ def test_a_node_less_touches_no_other_host(up: CloudCluster) -> None:
 
 def test_destroy_leaves_an_empty_account_and_nothing_here(up: CloudCluster) -> None:
     footprint = machine.footprint(f"simulated-{up.plugin}")
-    done = up.destroy_all()
+    up.destroy_all()
     assert up.account.things == {}
     assert footprint.left() == {}
     assert up.pulumi.resources() == []
-    assert done.seconds < 120, done.explained()

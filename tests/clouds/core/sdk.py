@@ -1,35 +1,122 @@
-"""What an installed Pulumi SDK says of a resource's inputs: names, types, choices.
+"""What an installed Pulumi SDK says of resources' inputs: names, types, choices.
 
 The SDKs are generated from the providers' own schemas, so what passes here has names and types
-that the real provider knows.
+that the real provider knows. To import one takes seconds, so what it says is kept beside the other
+things that can be made again, by the SDK's version.
 """
 
 from __future__ import annotations
 
 import collections.abc
+import hashlib
 import inspect
+import json
 import typing
 from enum import Enum
 from functools import cache
-from importlib import import_module
+from importlib import import_module, metadata
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any
 
-from pulumi import Asset, Output, _types
+from airgap import paths
+from tests.clouds.core.shapes import Check, Fault, Members, Shape, Shapes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_SCALARS: Mapping[type, tuple[tuple[type, ...], str]] = {
-    bool: ((bool,), "true or false"),
-    int: ((int, float), "a whole number"),
-    float: ((int, float), "a number"),
-    str: ((str,), "a text"),
-}
+_SCALARS = (bool, int, float, str)
+
+
+def faults(
+    sdk: str, inputs: Mapping[str, Any], unknown: object, open_enums: frozenset[str]
+) -> Iterator[Fault]:
+    """(path, what is wrong) of each input that the SDK does not know like this.
+
+    `sdk` is a resource's class, such as `pulumi_aws.ec2.Vpc`.
+    """
+    yield from Check(described(sdk), unknown, open_enums).members("", sdk, inputs)
+
+
+def names(sdk: str) -> frozenset[str]:
+    """Every input that the resource knows."""
+    return frozenset(described(sdk)[sdk])
 
 
 @cache
-def arguments(sdk: str) -> type:
+def described(sdk: str) -> Shapes:
+    """The shapes of a resource's inputs: under its own name, and of all objects within."""
+    package = sdk.partition(".")[0]
+    version = metadata.version(package.replace("_", "-"))
+    revision = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:8]
+    kept = paths.cache() / "sdk-shapes" / f"{package}-{version}-{revision}" / f"{sdk}.json"
+    if not kept.exists():
+        paths.write(kept, json.dumps(_described(sdk)))
+    found: Shapes = json.loads(kept.read_text())
+    return found
+
+
+def _described(sdk: str) -> Shapes:
+    return _Reader().read(sdk)
+
+
+class _Reader:
+    """Reads the classes of arguments, each once."""
+
+    def __init__(self) -> None:
+        from pulumi import _types  # noqa: PLC0415 - only where nothing is kept yet
+
+        self._types = _types
+        self._shapes: Shapes = {}
+
+    def read(self, sdk: str) -> Shapes:
+        """The shapes of a resource's inputs."""
+        self._shapes[sdk] = self._members(_arguments(sdk))
+        return self._shapes
+
+    def _members(self, kind: type) -> Members:
+        wires = self._types.input_type_py_to_pulumi_names(kind)
+        hints = typing.get_type_hints(
+            kind.__init__,  # type: ignore[misc]  # a class, not an object
+            localns=_alias_names(),
+        )
+        parameters = inspect.signature(kind).parameters
+        return {
+            wire: (self._shape(hints[name]), parameters[name].default is inspect.Parameter.empty)
+            for name, wire in wires.items()
+        }
+
+    def _known(self, kind: type) -> Shape:
+        name = kind.__name__.removesuffix("Args")
+        if name not in self._shapes:
+            self._shapes[name] = {}  # before its members, which may have it in them
+            self._shapes[name] = self._members(kind)
+        return ["object", name]
+
+    def _shape(self, hint: Any) -> Shape:
+        found = [choice for choice in _choices(hint) if choice is not NoneType]
+        enums = [choice for choice in found if _is(choice, Enum)]
+        if enums:
+            return ["enum", [member.value for enum in enums for member in enum]]
+        made = [self._one(choice) for choice in found]
+        return made[0] if len(made) == 1 else ["one of", made]
+
+    def _one(self, hint: Any) -> Shape:
+        origin = typing.get_origin(hint)
+        if hint in _SCALARS:
+            return ["scalar", hint.__name__]
+        if origin is collections.abc.Sequence:
+            return ["list", self._shape(typing.get_args(hint)[0])]
+        if origin is collections.abc.Mapping:
+            return ["map", self._shape(typing.get_args(hint)[1])]
+        if inspect.isclass(hint) and self._types.is_input_type(hint):
+            return self._known(hint)
+        if hint is Any:
+            return ["any"]
+        raise TypeError(f"a type that is not understood: {hint}")
+
+
+def _arguments(sdk: str) -> type:
     """The class of a resource's arguments: of `pulumi_aws.ec2.Vpc` it is `VpcArgs`.
 
     Where an object within others has that name already, it is `VpcInitArgs`.
@@ -40,107 +127,11 @@ def arguments(sdk: str) -> type:
     return found
 
 
-@cache
-def _fields(kind: type) -> Mapping[str, tuple[Any, bool]]:
-    """By the name on the wire: the type, and whether it must be given."""
-    names = _types.input_type_py_to_pulumi_names(kind)
-    hints = typing.get_type_hints(
-        kind.__init__,  # type: ignore[misc]  # a class, not an object
-        localns={"Output": Output, "T": Any},  # names in pulumi's own alias `Input`
-    )
-    parameters = inspect.signature(kind).parameters
-    return {
-        wire: (hints[name], parameters[name].default is inspect.Parameter.empty)
-        for name, wire in names.items()
-    }
+def _alias_names() -> dict[str, Any]:
+    """Names in pulumi's own alias `Input`, which it leaves to whoever reads it."""
+    from pulumi import Output  # noqa: PLC0415 - as above
 
-
-def names(sdk: str) -> frozenset[str]:
-    """Every input that the resource knows."""
-    return frozenset(_fields(arguments(sdk)))
-
-
-def faults(
-    sdk: str, inputs: Mapping[str, Any], unknown: object, open_enums: frozenset[str]
-) -> Iterator[tuple[str, str]]:
-    """(path, what is wrong) of each input that the SDK does not know like this.
-
-    `unknown` stands for values that are not known yet; they may turn out to be anything. In
-    `open_enums` the cloud takes more than the SDK lists.
-    """
-    yield from _Check(unknown, open_enums).members("", arguments(sdk), inputs)
-
-
-class _Check:
-    """One walk through the inputs of a resource."""
-
-    def __init__(self, unknown: object, open_enums: frozenset[str]) -> None:
-        self._unknown, self._open_enums = unknown, open_enums
-
-    def members(self, path: str, kind: type, value: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Of an object with known members."""
-        fields = _fields(kind)
-        for name, (_, required) in fields.items():
-            if required and value.get(name) is None:
-                yield _join(path, name), "is required"
-        for name, member in value.items():
-            if name not in fields:
-                yield _join(path, name), f"is no property of {kind.__name__.removesuffix('Args')}"
-            elif member is not None:
-                yield from self._value(_join(path, name), fields[name][0], member)
-
-    def _value(self, path: str, hint: Any, value: Any) -> Iterator[tuple[str, str]]:
-        if value == self._unknown:
-            return
-        choices = [choice for choice in _choices(hint) if choice is not NoneType]
-        enums = [choice for choice in choices if _is(choice, Enum)]
-        if enums and path not in self._open_enums:
-            allowed = [member.value for enum in enums for member in enum]
-            if value not in allowed:
-                yield path, f"is {value!r}, and not one of {', '.join(map(str, allowed))}"
-            return
-        results = [list(self._one(path, choice, value)) for choice in choices]
-        if results and all(results):
-            yield from min(results, key=len)
-
-    def _one(self, path: str, hint: Any, value: Any) -> Iterator[tuple[str, str]]:
-        origin = typing.get_origin(hint) or hint
-        if hint in _SCALARS:
-            yield from _scalar(path, hint, value)
-        elif origin is collections.abc.Sequence:
-            yield from self._items(path, typing.get_args(hint)[0], value)
-        elif origin is collections.abc.Mapping:
-            yield from self._map(path, typing.get_args(hint)[1], value)
-        elif inspect.isclass(hint) and _types.is_input_type(hint):
-            yield from self._object(path, hint, value)
-        elif hint is not Any and not _is(hint, Enum):
-            yield path, f"has a type that this check does not know: {hint}"
-
-    def _object(self, path: str, hint: type, value: Any) -> Iterator[tuple[str, str]]:
-        if isinstance(value, dict):
-            yield from self.members(path, hint, value)
-        else:
-            yield path, f"is {value!r}, and not an object"
-
-    def _items(self, path: str, hint: Any, value: Any) -> Iterator[tuple[str, str]]:
-        if not isinstance(value, list):
-            yield path, f"is {value!r}, and not a list"
-            return
-        for item in value:
-            yield from self._value(f"{path}[]", hint, item)
-
-    def _map(self, path: str, hint: Any, value: Any) -> Iterator[tuple[str, str]]:
-        if not isinstance(value, dict):
-            yield path, f"is {value!r}, and not an object"
-            return
-        for member in value.values():
-            yield from self._value(f"{path}.*", hint, member)
-
-
-def _scalar(path: str, hint: type, value: Any) -> Iterator[tuple[str, str]]:
-    types, words = _SCALARS[hint]
-    if type(value) not in types:
-        yield path, f"is {value!r}, and not {words}"
+    return {"Output": Output, "T": Any}
 
 
 def _is(hint: Any, kind: type) -> bool:
@@ -149,6 +140,8 @@ def _is(hint: Any, kind: type) -> bool:
 
 def _choices(hint: Any) -> Iterator[Any]:
     """What a type allows on the wire: without the wrappings that only programs have."""
+    from pulumi import Asset, Output, _types  # noqa: PLC0415 - as above
+
     origin = typing.get_origin(hint)
     if origin in (typing.Union, UnionType):
         for part in typing.get_args(hint):
@@ -161,7 +154,3 @@ def _choices(hint: Any) -> Iterator[Any]:
         return
     else:
         yield hint
-
-
-def _join(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name
