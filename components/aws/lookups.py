@@ -126,7 +126,8 @@ def find_images(config: ClusterConfig, ask: InvokeOptions) -> Mapping[Image, str
 def _image(arch: Arch, image: str | None, ask: InvokeOptions) -> str:
     if image is None:
         name = ec2.GetAmiFilterArgs(name="name", values=[UBUNTU_NAME.format(arch=arch)])
-        return ec2.get_ami(owners=[UBUNTU_OWNER], most_recent=True, filters=[name], opts=ask).id
+        newest = ec2.get_ami(owners=[UBUNTU_OWNER], most_recent=True, filters=[name], opts=ask)
+        return str(newest.id)
     by_id = ec2.GetAmiFilterArgs(name="image-id", values=[image])
     found = _ask(
         "image",
@@ -138,4 +139,4 @@ def _image(arch: Arch, image: str | None, ask: InvokeOptions) -> str:
     if found.architecture != IMAGE_ARCHITECTURES[arch]:
         message = f"is for {found.architecture}, but the machines' arch is {arch}"
         raise _refusal("image", image, message, f"write one for {arch}, or another arch beside it")
-    return found.id
+    return str(found.id)

@@ -256,4 +256,5 @@ class Network(ComponentResource):
             tags=tags(self._config, name),
             opts=self._options(),
         )
-        return balancer.dns_name
+        found: Output[str] = balancer.dns_name
+        return found

@@ -95,7 +95,8 @@ def make_address(
 
 def text_of(address: PublicIPAddress) -> Output[str]:
     """The address itself, which a static one has as soon as it is made."""
-    return address.ip_address.apply(lambda text: text or "")
+    found: Output[str] = address.ip_address.apply(lambda text: text or "")
+    return found
 
 
 def make_host(  # noqa: PLR0913 (by name, all but the first four)

@@ -95,7 +95,8 @@ def _image(image: str | None, arch: Arch, ask: InvokeOptions) -> str:
         opts=ask,
     )
     remedy = "write an image that the project may use"
-    return _ask("image", image or wanted.family or "", remedy, question).self_link
+    found: str = _ask("image", image or wanted.family or "", remedy, question).self_link
+    return found
 
 
 def find_network(config: ClusterConfig, ask: InvokeOptions) -> str | None:
@@ -120,4 +121,5 @@ def find_network(config: ClusterConfig, ask: InvokeOptions) -> str | None:
         if taken and IPv4Network(taken).overlaps(hosts):
             message = f"overlaps {taken}, which the subnet {other.name} of {existing} has"
             raise _refusal("network.hostCidr", str(hosts), message, "write a range that is free")
-    return network.self_link
+    found: str = network.self_link
+    return found

@@ -79,7 +79,8 @@ class Network(ComponentResource):
             mtu=facts.MTU,
             opts=self._child(),
         )
-        return network.self_link
+        found: Output[str] = network.self_link
+        return found
 
     def _let_in(self, config: ClusterConfig) -> None:
         """All rules but those for nodes as they look outside, which have no address yet."""
