@@ -31,6 +31,7 @@ from pulumi_azure_native.network.outputs import NetworkInterfaceIPConfigurationR
 from pulumi_azure_native.resources import ResourceGroup
 
 from components.azure import facts
+from components.azure.addresses import make_address, text_of
 from components.cloud import Login, connection, topology
 from components.firewall import Peer
 from components.keys import host_key
@@ -73,30 +74,6 @@ class _Parts:
     interface: NetworkInterface
     etcd_disk: Disk | None
     user_data: Output[str]
-
-
-def make_address(
-    parent: ComponentResource, name: str, config: ClusterConfig, resource_group: ResourceGroup
-) -> PublicIPAddress:
-    """A public address: in all zones, so that what has it may move from one to another."""
-    return PublicIPAddress(
-        name,
-        public_ip_address_name=physical(name, facts.NAME),
-        resource_group_name=resource_group.name,
-        location=config.region,
-        sku={"name": "Standard"},
-        public_ip_allocation_method="Static",
-        zones=list(facts.zones(config.region)) or None,
-        idle_timeout_in_minutes=facts.IDLE_MINUTES,
-        tags=tags(config),
-        opts=ResourceOptions(parent=parent, delete_before_replace=True),
-    )
-
-
-def text_of(address: PublicIPAddress) -> Output[str]:
-    """The address itself, which a static one has as soon as it is made."""
-    found: Output[str] = address.ip_address.apply(lambda text: text or "")
-    return found
 
 
 def make_host(  # noqa: PLR0913 (by name, all but the first four)

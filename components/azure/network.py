@@ -29,8 +29,9 @@ from pulumi_azure_native.network import (
 from pulumi_azure_native.resources import ResourceGroup
 
 from components.azure import facts
+from components.azure.addresses import make_address, text_of
 from components.azure.firewall import Firewall, let_in, make_firewall, refuse_others
-from components.azure.machine import Site, make_address, make_host, text_of
+from components.azure.machine import Site, make_host
 from components.cloud import NetworkArgs
 from components.firewall import Peer, rules
 from components.naming import physical, tags
