@@ -27,7 +27,15 @@ SCANNED = (22, 80, 111, 443, 2379, 2380, 2381, 5000, 6443, 8080, 8472, 9100, 102
 SCANNED_HIGH = (10250, 10256, 10257, 10259, 30000, 31234, 32767)
 
 
-@pytest.fixture(scope="module", params=sorted(PLATFORMS))
+# Each cloud costs five minutes or more: one is in every run, the others in `make test-long`.
+USUAL = "aws"
+CLOUDS = [
+    pytest.param(name, marks=() if name == USUAL else pytest.mark.long)
+    for name in sorted(PLATFORMS)
+]
+
+
+@pytest.fixture(scope="module", params=CLOUDS)
 def cloud(
     request: pytest.FixtureRequest,
     variables: dict[str, str],
