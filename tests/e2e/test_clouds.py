@@ -1,4 +1,7 @@
-"""A cluster on each simulated cloud, from an empty stack to an empty account."""
+"""A cluster on each simulated cloud, from an empty stack to an empty account.
+
+Five minutes or more for each, so only by `make test-long`.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from tests.e2e.clouds import CloudCluster, config, listening
 from tests.e2e.test_changes import changed_lines
 from tests.e2e.test_pods import Pair
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.long]
 
 ZONE = "topology.kubernetes.io/zone"
 # What a scan asks for: all that Kubernetes, etcd, flannel, SSH and node ports could listen on.
@@ -27,15 +30,7 @@ SCANNED = (22, 80, 111, 443, 2379, 2380, 2381, 5000, 6443, 8080, 8472, 9100, 102
 SCANNED_HIGH = (10250, 10256, 10257, 10259, 30000, 31234, 32767)
 
 
-# Each cloud costs five minutes or more: one is in every run, the others in `make test-long`.
-USUAL = "aws"
-CLOUDS = [
-    pytest.param(name, marks=() if name == USUAL else pytest.mark.long)
-    for name in sorted(PLATFORMS)
-]
-
-
-@pytest.fixture(scope="module", params=CLOUDS)
+@pytest.fixture(scope="module", params=sorted(PLATFORMS))
 def cloud(
     request: pytest.FixtureRequest,
     variables: dict[str, str],
