@@ -19,11 +19,12 @@ PORT = 8080
 
 
 class Pair:
-    """The two pods and their Services."""
+    """The two pods, on two nodes or else on two masters, and their Services."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
-        self.names = dict(zip(("left", "right"), cluster.nodes, strict=False))
+        hosts = cluster.nodes if len(cluster.nodes) > 1 else cluster.masters
+        self.names = dict(zip(("left", "right"), hosts, strict=False))
 
     def make(self) -> None:
         """Make them, and wait until both are ready."""
@@ -68,6 +69,7 @@ def pod(name: str, node: str, image: str) -> dict[str, Any]:
         "metadata": {"name": name, "namespace": NAMESPACE, "labels": {"app": name}},
         "spec": {
             "nodeSelector": {"kubernetes.io/hostname": node},
+            "tolerations": [{"operator": "Exists"}],
             "terminationGracePeriodSeconds": 0,
             "containers": [
                 {
