@@ -39,9 +39,10 @@ env: .venv/ready ## shell exports for plain pulumi commands: eval "$$(make -s en
 ready: .venv/ready ## get what this computer lacks: engine, plugins, Docker, images
 	@$(simulated) $(python) -m airgap.setup prepare $(STACK) $(if $(SIMULATED),--mirror)
 
-test: .venv/all ## lint, types, and every test: unit, golden, engine, one cluster end to end
+test: .venv/all ## lint, types, and every test: unit, golden, engine, then clusters end to end
 	@$(MAKE) --no-print-directory check ready
-	@$(with_env) $(python) -m pytest
+	@$(with_env) $(python) -m pytest -m "not e2e and not long" --numprocesses 2 --dist loadfile
+	@$(with_env) $(python) -m pytest -m "e2e and not long"
 
 test-long: .venv/all ## what takes too long for each change: each firewall rule, other topologies
 	@$(MAKE) --no-print-directory ready

@@ -109,7 +109,8 @@ def pods_reach_the_api(cluster: CloudCluster) -> None:
             assert pair.inside(name, "curl", "-sk", "--max-time", "5", *code, url) == "401"
 
 
-CHECKS: Mapping[str, Callable[[CloudCluster], None]] = {
+Check = Callable[[CloudCluster], None]
+CHECKS: Mapping[str, Check] = {
     check.__name__: check
     for check in (
         api_answers,

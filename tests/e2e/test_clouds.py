@@ -1,6 +1,6 @@
 """A cluster on each simulated cloud, from an empty stack to an empty account.
 
-Five minutes or more for each, so only by `make test-long`.
+Three to five minutes for each.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.e2e.clouds import CloudCluster, config, listening
 from tests.e2e.test_changes import changed_lines
 from tests.e2e.test_pods import Pair
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long]
+pytestmark = pytest.mark.e2e
 
 ZONE = "topology.kubernetes.io/zone"
 # What a scan asks for: all that Kubernetes, etcd, flannel, SSH and node ports could listen on.
