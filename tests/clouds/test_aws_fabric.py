@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.clouds.aws import tokens
-from tests.clouds.aws.building import change, make
 from tests.clouds.aws.deploying import Deployed, deploy
 from tests.clouds.aws.fabric import fabric
+from tests.clouds.bench import change, make
 from tests.clouds.core.account import Account, Thing
 from tests.clouds.fabric.model import BALANCED, Fabric, Machine, Rule
 from tests.clouds.mocked import ACCESS

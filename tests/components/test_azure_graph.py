@@ -19,7 +19,6 @@ from components.firewall import rules as firewall_rules
 from components.naming import CLUSTER_TAG
 from model import Role
 from tests.clouds.azure import CLOUD
-from tests.clouds.azure.bench import passes
 from tests.clouds.azure.deploying import Deployed, deploy
 from tests.clouds.azure.fabric import fabric
 from tests.clouds.azure.ids import (
@@ -38,6 +37,7 @@ from tests.clouds.azure.ids import (
     name_input,
 )
 from tests.clouds.azure.offers import EXISTING, EXISTING_GROUP
+from tests.clouds.azure.sample import passes
 from tests.clouds.mocked import ACCESS, PLATFORMS, record_cloud
 from tests.conftest import Registered
 from versions import Arch
