@@ -56,6 +56,9 @@ class Registered:
     dependencies: frozenset[str]
     deleted_with: str
     protect: bool
+    delete_before_replace: bool
+    ignore_changes: tuple[str, ...]
+    replace_on_changes: tuple[str, ...]
     secret_outputs: frozenset[str]
     timeouts: Mapping[str, str]
 
@@ -136,6 +139,9 @@ def registered(urn: str, request: resource_pb2.RegisterResourceRequest) -> Regis
         dependencies=frozenset(request.dependencies),
         deleted_with=request.deletedWith,
         protect=request.protect,
+        delete_before_replace=request.deleteBeforeReplace,
+        ignore_changes=tuple(request.ignoreChanges),
+        replace_on_changes=tuple(request.replaceOnChanges),
         secret_outputs=frozenset(request.additionalSecretOutputs),
         timeouts={"create": timeouts.create, "update": timeouts.update, "delete": timeouts.delete},
     )
