@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import gc
 import json
 import runpy
 import threading
@@ -255,6 +256,9 @@ def _record(program: Callable[[], object], answers: Answers, *, preview: bool) -
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     recorder = Recorder(answers)
+    # What a program makes is there until its end. To look for garbage among it, and among the
+    # hundred thousand objects of a cloud's SDK, takes longer than the program.
+    gc.disable()
     try:
         mocks.set_mocks(answers, PROJECT, STACK, preview, monitor=recorder)
         mocks.test(lambda: (program(), None)[1])()  # type: ignore[no-untyped-call]
@@ -268,6 +272,7 @@ def _record(program: Callable[[], object], answers: Answers, *, preview: bool) -
         settings.reset_options()
         asyncio.set_event_loop(None)
         loop.close()
+        gc.enable()
     return Graph(recorder.recorded, exports)
 
 
