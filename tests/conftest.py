@@ -14,6 +14,7 @@ import json
 import runpy
 import threading
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -303,29 +304,35 @@ def whole(masters: int = 1, nodes: int = 2, **more: Any) -> Callable[[], None]:
     return program
 
 
+@cache
+def recorded(masters: int, *, preview: bool) -> Graph:
+    """The graph of so many masters and two nodes, recorded once for all who look at it."""
+    return record(whole(masters), preview=preview)
+
+
 @pytest.fixture(scope="session", params=[(1, False), (3, False), (1, True), (3, True)], ids=str)
 def graph(request: pytest.FixtureRequest) -> Graph:
     """The graph of 1 + 2 and of 3 + 2 hosts, in an update and in a preview of the first."""
     masters, preview = request.param
-    return record(whole(masters), preview=preview)
+    return recorded(masters, preview=preview)
 
 
 @pytest.fixture(scope="session", params=[1, 3])
 def update(request: pytest.FixtureRequest) -> Graph:
     """The graph of 1 + 2 and of 3 + 2 hosts in an update, where every value is known."""
-    return record(whole(request.param))
+    return recorded(request.param, preview=False)
 
 
 @pytest.fixture(scope="session")
 def small() -> Graph:
     """The graph of one master and two nodes."""
-    return record(whole())
+    return recorded(1, preview=False)
 
 
 @pytest.fixture(scope="session")
 def large() -> Graph:
     """The graph of three masters and two nodes."""
-    return record(whole(masters=3))
+    return recorded(3, preview=False)
 
 
 def names(config: ClusterConfig, role: Role | None = None) -> list[str]:
@@ -333,4 +340,4 @@ def names(config: ClusterConfig, role: Role | None = None) -> list[str]:
     return [spec.name for spec in config.hosts if role in (None, spec.role)]
 
 
-__all__ = ["UNKNOWN", "Graph", "Registered", "cluster", "names", "record", "whole"]
+__all__ = ["UNKNOWN", "Graph", "Registered", "cluster", "names", "record", "recorded", "whole"]
