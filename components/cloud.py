@@ -13,6 +13,8 @@ from config import ClusterConfig, HostSpec
 from interface import API_PORT, Connection, Host, Machines, Traits
 from model import Role
 
+_VXLAN_BYTES = 50  # RFC 7348: what a packet grows by
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Login:
@@ -107,6 +109,11 @@ class Cloud(ComponentResource, Generic[_Network]):
             lifetime=network.lifetime,
         )
         self.register_outputs({"api_host": network.api_host})
+
+
+def traits(mtu: int) -> Traits:
+    """What is peculiar to machines in a network that takes packets of `mtu` bytes."""
+    return Traits(flannel={"MTU": mtu - _VXLAN_BYTES})
 
 
 def topology(region: str, zone: str | None, machine_type: str) -> Mapping[str, str]:

@@ -30,6 +30,9 @@ class Limits:
     refused: Mapping[str, IPv4Network]  # ranges that the cloud keeps for itself: {what: range}
     zone_in_region: Callable[[str, str], bool]  # (zone, region)
     zone_example: Callable[[str], str]  # of a region
+    machine_type: str  # what `machineType` is there
+    machine_type_form: re.Pattern[str]
+    machine_types: Mapping[Arch, str]  # examples
     architecture: Callable[[str], Arch | None]  # of a machine type; None: not known
     image_architecture: Callable[[str], Arch | None]  # of an image; None: its name does not say
     image_form: re.Pattern[str]
@@ -39,7 +42,7 @@ class Limits:
 
 def rules(config: ClusterConfig, limits: Limits) -> Iterator[Finding]:
     """All that is wrong with the config for this cloud."""
-    for check in (_place, _access, _zones, _network, _machines, _tags, _mirror):
+    for check in (_place, _access, _zones, _network, _machine_types, _images, _tags, _mirror):
         yield from check(config, limits)
 
 
@@ -153,37 +156,50 @@ def _network(config: ClusterConfig, limits: Limits) -> Iterator[Finding]:
         )
 
 
-def _machines(config: ClusterConfig, limits: Limits) -> Iterator[Finding]:
+def _machine_types(config: ClusterConfig, limits: Limits) -> Iterator[Finding]:
     for loc, group in groups(config).items():
-        arch = group.arch or config.architecture
-        rests_on: tuple[Loc, ...] = (("arch",), (*loc, "arch"))
-        kind = group.machine_type and limits.architecture(group.machine_type)
-        if kind and kind is not arch:
-            yield _differs((*loc, "machineType"), group.machine_type, kind, arch, rests_on)
-        if group.image is None:
+        value, at = group.machine_type, (*loc, "machineType")
+        if value is None:
             continue
-        image = limits.image_architecture(group.image)
-        if not limits.image_form.fullmatch(group.image):
+        arch = group.arch or config.architecture
+        if limits.machine_type_form.fullmatch(value):
+            yield from _differs(loc, at, value, limits.architecture(value), arch)
+        else:
             yield Finding(
-                (*loc, "image"),
-                group.image,
+                at,
+                value,
+                f"is no {limits.machine_type} of {limits.cloud}",
+                f"write one like {limits.machine_types[arch]}",
+            )
+
+
+def _images(config: ClusterConfig, limits: Limits) -> Iterator[Finding]:
+    for loc, group in groups(config).items():
+        value, at = group.image, (*loc, "image")
+        if value is None:
+            continue
+        arch = group.arch or config.architecture
+        if limits.image_form.fullmatch(value):
+            yield from _differs(loc, at, value, limits.image_architecture(value), arch)
+        else:
+            yield Finding(
+                at,
+                value,
                 f"is no image of {limits.cloud}",
                 f"write one like {limits.image_example}",
             )
-        elif image and image is not arch:
-            yield _differs((*loc, "image"), group.image, image, arch, rests_on)
 
 
-def _differs(
-    at: Loc, value: str | None, kind: Arch, arch: Arch, rests_on: tuple[Loc, ...]
-) -> Finding:
-    return Finding(
-        at,
-        value,
-        f"is for {kind}, but the machines' arch is {arch}",
-        f"write one for {arch}, or arch: {kind} beside it",
-        rests_on,
-    )
+def _differs(group: Loc, at: Loc, value: str, kind: Arch | None, arch: Arch) -> Iterator[Finding]:
+    """What is said if a value is for another architecture than its group's machines have."""
+    if kind is not None and kind is not arch:
+        yield Finding(
+            at,
+            value,
+            f"is for {kind}, but the machines' arch is {arch}",
+            f"write one for {arch}, or arch: {kind} beside it",
+            (("arch",), (*group, "arch")),
+        )
 
 
 def _tags(config: ClusterConfig, limits: Limits) -> Iterator[Finding]:

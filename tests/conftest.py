@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import gc
 import json
 import runpy
 import threading
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +58,9 @@ class Registered:
     dependencies: frozenset[str]
     deleted_with: str
     protect: bool
+    delete_before_replace: bool
+    ignore_changes: tuple[str, ...]
+    replace_on_changes: tuple[str, ...]
     secret_outputs: frozenset[str]
     timeouts: Mapping[str, str]
 
@@ -136,6 +141,9 @@ def registered(urn: str, request: resource_pb2.RegisterResourceRequest) -> Regis
         dependencies=frozenset(request.dependencies),
         deleted_with=request.deletedWith,
         protect=request.protect,
+        delete_before_replace=request.deleteBeforeReplace,
+        ignore_changes=tuple(request.ignoreChanges),
+        replace_on_changes=tuple(request.replaceOnChanges),
         secret_outputs=frozenset(request.additionalSecretOutputs),
         timeouts={"create": timeouts.create, "update": timeouts.update, "delete": timeouts.delete},
     )
@@ -249,6 +257,9 @@ def _record(program: Callable[[], object], answers: Answers, *, preview: bool) -
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     recorder = Recorder(answers)
+    # What a program makes is there until its end. To look for garbage among it, and among the
+    # hundred thousand objects of a cloud's SDK, takes longer than the program.
+    gc.disable()
     try:
         mocks.set_mocks(answers, PROJECT, STACK, preview, monitor=recorder)
         mocks.test(lambda: (program(), None)[1])()  # type: ignore[no-untyped-call]
@@ -262,6 +273,7 @@ def _record(program: Callable[[], object], answers: Answers, *, preview: bool) -
         settings.reset_options()
         asyncio.set_event_loop(None)
         loop.close()
+        gc.enable()
     return Graph(recorder.recorded, exports)
 
 
@@ -292,29 +304,35 @@ def whole(masters: int = 1, nodes: int = 2, **more: Any) -> Callable[[], None]:
     return program
 
 
+@cache
+def recorded(masters: int, *, preview: bool) -> Graph:
+    """The graph of so many masters and two nodes, recorded once for all who look at it."""
+    return record(whole(masters), preview=preview)
+
+
 @pytest.fixture(scope="session", params=[(1, False), (3, False), (1, True), (3, True)], ids=str)
 def graph(request: pytest.FixtureRequest) -> Graph:
     """The graph of 1 + 2 and of 3 + 2 hosts, in an update and in a preview of the first."""
     masters, preview = request.param
-    return record(whole(masters), preview=preview)
+    return recorded(masters, preview=preview)
 
 
 @pytest.fixture(scope="session", params=[1, 3])
 def update(request: pytest.FixtureRequest) -> Graph:
     """The graph of 1 + 2 and of 3 + 2 hosts in an update, where every value is known."""
-    return record(whole(request.param))
+    return recorded(request.param, preview=False)
 
 
 @pytest.fixture(scope="session")
 def small() -> Graph:
     """The graph of one master and two nodes."""
-    return record(whole())
+    return recorded(1, preview=False)
 
 
 @pytest.fixture(scope="session")
 def large() -> Graph:
     """The graph of three masters and two nodes."""
-    return record(whole(masters=3))
+    return recorded(3, preview=False)
 
 
 def names(config: ClusterConfig, role: Role | None = None) -> list[str]:
@@ -322,4 +340,4 @@ def names(config: ClusterConfig, role: Role | None = None) -> list[str]:
     return [spec.name for spec in config.hosts if role in (None, spec.role)]
 
 
-__all__ = ["UNKNOWN", "Graph", "Registered", "cluster", "names", "record", "whole"]
+__all__ = ["UNKNOWN", "Graph", "Registered", "cluster", "names", "record", "recorded", "whole"]

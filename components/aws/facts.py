@@ -82,7 +82,6 @@ RESERVED = 5
 # VPC, "VPC CIDR blocks": restricted, since services of Amazon's are at home there.
 REFUSED: Mapping[str, IPv4Network] = {"services of its own": IPv4Network("198.19.0.0/16")}
 MTU = 9001  # EC2, "Network MTU": within a VPC; what leaves it is cut down by path MTU discovery
-VXLAN_BYTES = 50  # RFC 7348: what a packet grows by
 ANYWHERE = "0.0.0.0/0"
 ZONES = 3  # of a region, where the config names none
 EXPECTED_ZONES = 4  # that there is room for from the start

@@ -1,21 +1,19 @@
 """What AWS is asked before anything is made, so that a config that does not fit fails by then.
 
-What `rules` cannot know from the config alone: which zones, images and networks there are. Each
-refusal is a RunError that reads like those of the rules: the key, its value, what is wrong, and
-what to write instead.
+What `rules` cannot know from the config alone: which zones, images and networks there are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Network
-from typing import TypeVar
 
 import pulumi_aws as aws
-from pulumi import InvokeOptions, RunError
+from pulumi import InvokeOptions
 from pulumi_aws import ec2
 
+from components.asking import answer, choose_zones, refusal
 from components.aws.facts import (
     BASTION_TYPES,
     IMAGE_ARCHITECTURES,
@@ -31,7 +29,7 @@ from config import ClusterConfig
 from versions import Arch
 
 Image = tuple[Arch, str | None]  # what a config says of one; None: Ubuntu
-_T = TypeVar("_T")
+_CLOUD = "AWS"  # which is asked
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,18 +40,6 @@ class Existing:
     gateway_id: str
 
 
-def _refusal(key: str, value: str, message: str, remedy: str) -> RunError:
-    return RunError(f"{key}: {value}\n    {message}\n    {remedy}")
-
-
-def _ask(key: str, value: str, remedy: str, question: Callable[[], _T]) -> _T:
-    """The answer. AWS has no other way to say that there is none than an error."""
-    try:
-        return question()
-    except Exception as error:
-        raise _refusal(key, value, f"AWS says: {error}", remedy) from error
-
-
 def find_zones(config: ClusterConfig, ask: InvokeOptions) -> tuple[str, ...]:
     """The config's zones, or the region's first three by name: they do not change by themselves.
 
@@ -62,11 +48,7 @@ def find_zones(config: ClusterConfig, ask: InvokeOptions) -> tuple[str, ...]:
     # Others than plain availability zones are somewhere else, and have no such load balancers.
     plain = aws.GetAvailabilityZonesFilterArgs(name="opt-in-status", values=["opt-in-not-required"])
     known = sorted(aws.get_availability_zones(filters=[plain], opts=ask).names)
-    zones = config.zones or tuple(known[:ZONES])
-    for zone in zones:
-        if zone not in known:
-            message = f"is no zone of {config.region} that this account has"
-            raise _refusal("zones", zone, message, f"write some of {', '.join(known)}")
+    zones = choose_zones(config, known, ZONES, "account")
     _check_offers(config, known, zones, ask)
     return zones
 
@@ -89,7 +71,7 @@ def _check_offers(
         kind, zone = missing[0]
         whole = [zone for zone in known if all((each, zone) in offers for each in types)]
         remedy = f"write zones: [{', '.join(whole[:ZONES])}]" if whole else "write another type"
-        raise _refusal("machineType", kind, f"is not offered in the zone {zone}", remedy)
+        raise refusal("machineType", kind, f"is not offered in the zone {zone}", remedy)
 
 
 def find_network(config: ClusterConfig, ask: InvokeOptions) -> Existing | None:
@@ -97,7 +79,8 @@ def find_network(config: ClusterConfig, ask: InvokeOptions) -> Existing | None:
     vpc_id, host_cidr = config.network.existing, config.network.host_cidr
     if vpc_id is None:
         return None
-    vpc = _ask(
+    vpc = answer(
+        _CLOUD,
         "network.existing",
         vpc_id,
         f"write the id of a VPC that this account has in {config.region}, or leave it out",
@@ -106,9 +89,10 @@ def find_network(config: ClusterConfig, ask: InvokeOptions) -> Existing | None:
     ranges = [association.cidr_block for association in vpc.cidr_block_associations]
     if not any(IPv4Network(host_cidr).subnet_of(IPv4Network(cidr)) for cidr in ranges):
         message = f"is not within the network {vpc_id}, which has {', '.join(ranges)}"
-        raise _refusal("network.hostCidr", host_cidr, message, "write a free piece of that")
+        raise refusal("network.hostCidr", host_cidr, message, "write a free piece of that")
     attached = ec2.GetInternetGatewayFilterArgs(name="attachment.vpc-id", values=[vpc_id])
-    gateway = _ask(
+    gateway = answer(
+        _CLOUD,
         "network.existing",
         vpc_id,
         "attach an internet gateway to it: the API's address is a public one",
@@ -129,7 +113,8 @@ def _image(arch: Arch, image: str | None, ask: InvokeOptions) -> str:
         newest = ec2.get_ami(owners=[UBUNTU_OWNER], most_recent=True, filters=[name], opts=ask)
         return str(newest.id)
     by_id = ec2.GetAmiFilterArgs(name="image-id", values=[image])
-    found = _ask(
+    found = answer(
+        _CLOUD,
         "image",
         image,
         "write the id of an image that this account may use in this region",
@@ -138,5 +123,5 @@ def _image(arch: Arch, image: str | None, ask: InvokeOptions) -> str:
     )
     if found.architecture != IMAGE_ARCHITECTURES[arch]:
         message = f"is for {found.architecture}, but the machines' arch is {arch}"
-        raise _refusal("image", image, message, f"write one for {arch}, or another arch beside it")
+        raise refusal("image", image, message, f"write one for {arch}, or another arch beside it")
     return str(found.id)

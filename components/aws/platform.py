@@ -5,15 +5,15 @@ from __future__ import annotations
 from pulumi import ResourceOptions
 from pulumi_aws import Provider
 
-from components.aws.facts import MTU, VXLAN_BYTES
+from components.aws.facts import MTU
 from components.aws.masters import Masters
 from components.aws.network import Network
 from components.aws.nodes import Nodes
-from components.cloud import Cloud, Parts
+from components.cloud import Cloud, Parts, traits
 from config import ClusterConfig
-from interface import Machines, Traits
+from interface import Machines
 
-TRAITS = Traits(flannel={"MTU": MTU - VXLAN_BYTES})
+TRAITS = traits(MTU)
 
 
 def _provider(name: str, config: ClusterConfig, opts: ResourceOptions) -> Provider:

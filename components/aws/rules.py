@@ -42,6 +42,9 @@ LIMITS = Limits(
     refused=facts.REFUSED,
     zone_in_region=_zone_in_region,
     zone_example=lambda region: f"{region}a",
+    machine_type="instance type",
+    machine_type_form=facts.MACHINE_TYPE,
+    machine_types=facts.MACHINE_TYPES,
     architecture=facts.architecture,
     image_architecture=_image_architecture,
     image_form=facts.IMAGE,
@@ -53,7 +56,7 @@ LIMITS = Limits(
 def rules(config: ClusterConfig) -> Iterator[Finding]:
     """All that is wrong with the config for AWS."""
     yield from cloudrules.rules(config, LIMITS)
-    for check in (_names, _machine_types, _user, _existing, _subnets, _firewall, _number_of_tags):
+    for check in (_names, _generation, _user, _existing, _subnets, _firewall, _number_of_tags):
         yield from check(config)
 
 
@@ -68,15 +71,7 @@ def _names(config: ClusterConfig) -> Iterator[Finding]:
             )
 
 
-def _machine_types(config: ClusterConfig) -> Iterator[Finding]:
-    for loc, group in groups(config).items():
-        if group.machine_type and not facts.MACHINE_TYPE.fullmatch(group.machine_type):
-            yield Finding(
-                (*loc, "machineType"),
-                group.machine_type,
-                "is no instance type of AWS",
-                "write one like t3.large",
-            )
+def _generation(config: ClusterConfig) -> Iterator[Finding]:
     kind = config.masters.machine_type or ""
     if kind.partition(".")[0] in facts.XEN:
         yield Finding(

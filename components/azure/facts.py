@@ -112,7 +112,6 @@ REFUSED: Mapping[str, IPv4Network] = {
     "broadcast": IPv4Network("255.255.255.255/32"),
 }
 MTU = 1500  # Docs, "TCP/IP performance tuning": of every machine that does not ask for more
-VXLAN_HEADER = 50
 NETWORK = re.compile(
     r"/?subscriptions/(?P<account>[^/]+)/resourceGroups/(?P<group>[^/]+)"
     r"/providers/Microsoft\.Network/virtualNetworks/(?P<name>[^/]+)",

@@ -9,11 +9,11 @@ from components.azure import facts
 from components.azure.masters import Masters
 from components.azure.network import Network
 from components.azure.nodes import Nodes
-from components.cloud import Cloud, Parts
+from components.cloud import Cloud, Parts, traits
 from config import ClusterConfig
-from interface import Machines, Traits
+from interface import Machines
 
-TRAITS = Traits(flannel={"MTU": facts.MTU - facts.VXLAN_HEADER})
+TRAITS = traits(facts.MTU)
 
 
 def _provider(name: str, config: ClusterConfig, opts: ResourceOptions) -> Provider:

@@ -37,6 +37,9 @@ LIMITS = Limits(
     refused=facts.REFUSED,
     zone_in_region=_zone_in_region,
     zone_example=lambda _region: facts.ZONES[0],
+    machine_type="VM size",
+    machine_type_form=facts.MACHINE_TYPE,
+    machine_types=facts.MACHINE_TYPES,
     architecture=facts.architecture,
     image_architecture=facts.image_architecture,
     image_form=facts.IMAGE,
@@ -48,7 +51,7 @@ LIMITS = Limits(
 def rules(config: ClusterConfig) -> Iterator[Finding]:
     """All that is wrong with the config for this cloud."""
     yield from cloudrules.rules(config, LIMITS)
-    for check in (_zones, _user, _machine_types, _root_disks, _etcd_disks, _tags, _existing):
+    for check in (_zones, _user, _root_disks, _etcd_disks, _tags, _existing):
         yield from check(config)
 
 
@@ -72,17 +75,6 @@ def _user(config: ClusterConfig) -> Iterator[Finding]:
             "is a name that Azure gives to nobody",
             "write another one, such as ubuntu; Azure makes the user",
         )
-
-
-def _machine_types(config: ClusterConfig) -> Iterator[Finding]:
-    for loc, group in groups(config).items():
-        if group.machine_type and not facts.MACHINE_TYPE.fullmatch(group.machine_type):
-            yield Finding(
-                (*loc, "machineType"),
-                group.machine_type,
-                "is no size of Azure's machines",
-                f"write one like {facts.MACHINE_TYPES[group.arch or config.architecture]}",
-            )
 
 
 def _root_disks(config: ClusterConfig) -> Iterator[Finding]:

@@ -35,9 +35,7 @@ NETWORK_FORM = re.compile(
     rf"(?P<name>{NAME_FORM.pattern})"
 )
 
-# SDK, Network.mtu: 1460 is the default. VXLAN takes 50 bytes of a packet.
-MTU = 1460
-VXLAN_HEADER = 50
+MTU = 1460  # SDK, Network.mtu: the default
 
 # Docs, "Subnets": at least /29 and at most /4; the first two and the last two addresses are taken.
 SMALLEST_SUBNET = 29

@@ -1,38 +1,25 @@
 """What Google is asked before anything is made, so that a config that does not fit fails by then.
 
-Each refusal is a RunError that reads like those of the rules: the key, its value, what is wrong,
-and what to write instead.
+What `rules` cannot know from the config alone: which zones, images and networks there are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from ipaddress import IPv4Network
-from typing import TypeVar
 
-from pulumi import InvokeOptions, RunError
+from pulumi import InvokeOptions
 from pulumi_gcp import compute
 
+from components.asking import answer, choose_zones, refusal
 from components.gce import facts
 from components.naming import physical
 from config import ClusterConfig
 from versions import Arch
 
 Image = tuple[str | None, Arch]  # as a config has it; None: Ubuntu
-_Answer = TypeVar("_Answer")
-
-
-def _refusal(key: str, value: str, message: str, remedy: str) -> RunError:
-    return RunError(f"{key}: {value}\n    {message}\n    {remedy}")
-
-
-def _ask(key: str, value: str, remedy: str, question: Callable[[], _Answer]) -> _Answer:
-    """The answer. That there is none is an error, and of no narrower type."""
-    try:
-        return question()
-    except Exception as error:
-        raise _refusal(key, value, f"Google says: {error}", remedy) from error
+_CLOUD = "Google"  # which is asked
 
 
 def find_zones(config: ClusterConfig, ask: InvokeOptions) -> tuple[str, ...]:
@@ -43,12 +30,9 @@ def find_zones(config: ClusterConfig, ask: InvokeOptions) -> tuple[str, ...]:
     """
     region = config.region or ""
     question = partial(compute.get_zones, region=region, opts=ask)
-    known = sorted(_ask("region", region, "write a region that the project has", question).names)
-    zones = config.zones or tuple(known[: facts.ZONES])
-    for zone in zones:
-        if zone not in known:
-            message = f"is no zone of {region} that this project has"
-            raise _refusal("zones", zone, message, f"write some of {', '.join(known)}")
+    remedy = "write a region that the project has"
+    known = sorted(answer(_CLOUD, "region", region, remedy, question).names)
+    zones = choose_zones(config, known, facts.ZONES, "project")
     _check_offers(config, known, zones, ask)
     return zones
 
@@ -67,7 +51,7 @@ def _check_offers(
             whole = [other for other in known if types <= _offered(types, other, ask)]
             listed = f"write zones: [{', '.join(whole[: facts.ZONES])}]"
             message = f"is not offered in the zone {zone}"
-            raise _refusal("machineType", kind, message, listed if whole else "write another type")
+            raise refusal("machineType", kind, message, listed if whole else "write another type")
 
 
 def _offered(types: set[str], zone: str, ask: InvokeOptions) -> set[str]:
@@ -95,7 +79,7 @@ def _image(image: str | None, arch: Arch, ask: InvokeOptions) -> str:
         opts=ask,
     )
     remedy = "write an image that the project may use"
-    found: str = _ask("image", image or wanted.family or "", remedy, question).self_link
+    found: str = answer(_CLOUD, "image", image or wanted.family or "", remedy, question).self_link
     return found
 
 
@@ -108,7 +92,8 @@ def find_network(config: ClusterConfig, ask: InvokeOptions) -> str | None:
     if existing is None:
         return None
     name = existing.rpartition("/")[2]
-    network = _ask(
+    network = answer(
+        _CLOUD,
         "network.existing",
         existing,
         "write a network that the project has, or leave it out",
@@ -120,6 +105,6 @@ def find_network(config: ClusterConfig, ask: InvokeOptions) -> str | None:
         taken = other.ip_cidr_range if other.network_name == name and other.name != own else ""
         if taken and IPv4Network(taken).overlaps(hosts):
             message = f"overlaps {taken}, which the subnet {other.name} of {existing} has"
-            raise _refusal("network.hostCidr", str(hosts), message, "write a range that is free")
+            raise refusal("network.hostCidr", str(hosts), message, "write a range that is free")
     found: str = network.self_link
     return found

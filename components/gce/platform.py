@@ -5,15 +5,15 @@ from __future__ import annotations
 from pulumi import ResourceOptions
 from pulumi_gcp import Provider
 
-from components.cloud import Cloud, Parts
+from components.cloud import Cloud, Parts, traits
 from components.gce import facts
 from components.gce.masters import Masters
 from components.gce.network import Network
 from components.gce.nodes import Nodes
 from config import ClusterConfig
-from interface import Machines, Traits
+from interface import Machines
 
-TRAITS = Traits(flannel={"MTU": facts.MTU - facts.VXLAN_HEADER})
+TRAITS = traits(facts.MTU)
 
 
 def _provider(name: str, config: ClusterConfig, opts: ResourceOptions) -> Provider:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from components import cloudrules
-from components.cloudrules import Limits, groups
+from components.cloudrules import Limits
 from components.gce import facts
 from config import ClusterConfig
 from findings import Finding, Loc
@@ -43,6 +43,9 @@ LIMITS = Limits(
     refused=facts.PROHIBITED,
     zone_in_region=_zone_in_region,
     zone_example=lambda region: f"{region}-a",
+    machine_type="machine type",
+    machine_type_form=facts.MACHINE_TYPE_FORM,
+    machine_types=facts.MACHINE_TYPES,
     architecture=facts.architecture,
     image_architecture=facts.image_architecture,
     image_form=facts.IMAGE_FORM,
@@ -54,21 +57,9 @@ LIMITS = Limits(
 def rules(config: ClusterConfig) -> Iterator[Finding]:
     """All that is wrong with the config for this cloud."""
     yield from cloudrules.rules(config, LIMITS)
-    yield from _machine_types(config)
     yield from _etcd_disk(config)
     yield from _labels(config)
     yield from _existing(config)
-
-
-def _machine_types(config: ClusterConfig) -> Iterator[Finding]:
-    for loc, group in groups(config).items():
-        if group.machine_type and not facts.MACHINE_TYPE_FORM.fullmatch(group.machine_type):
-            yield Finding(
-                (*loc, "machineType"),
-                group.machine_type,
-                "is no machine type of Google Cloud",
-                f"write one like {facts.MACHINE_TYPES[group.arch or config.architecture]}",
-            )
 
 
 def _etcd_disk(config: ClusterConfig) -> Iterator[Finding]:

@@ -6,30 +6,36 @@ So a graph test also finds inputs that the SDK or the cloud would refuse.
 
 from __future__ import annotations
 
+import json
 import threading
-from dataclasses import replace
+from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from pulumi.output import Unknown
 
+from airgap.plugins.values import UNKNOWN
+from tests.clouds import environment
 from tests.clouds.__main__ import PACKAGES, cloud_of
-from tests.clouds.core import sdk
+from tests.clouds.bench import cloud_name, kinds
+from tests.clouds.core import life
 from tests.clouds.core.account import Account, Thing
-from tests.clouds.core.kind import CloudError, Kind, Request
-from tests.conftest import UNKNOWN, Answers, Graph, plain, record, whole
+from tests.clouds.core.kind import CloudError
+from tests.conftest import Answers, Graph, Registered, cluster, plain, record, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pulumi.runtime import mocks
 
-    from tests.clouds.core.cloud import Cloud
+    from config import ClusterConfig
+    from tests.clouds.fabric.model import Fabric
 
 # What a config has to say for each platform, beside what the test is about.
 PLATFORMS: Mapping[str, Mapping[str, Any]] = {
-    "aws": {"account": "123456789012", "region": "us-east-1"},
-    "gce": {"account": "simulated-project", "region": "us-central1"},
-    "azure": {"account": "00000000-0000-0000-0000-000000000001", "region": "eastus"},
+    platform: {"account": "123456789012", **keys}
+    for platform, (_, keys) in environment.PLATFORMS.items()
 }
 ACCESS = {"sshFrom": ["203.0.113.7/32"], "apiFrom": ["203.0.113.0/24"]}
 
@@ -40,7 +46,7 @@ def keys(platform: str, **more: Any) -> dict[str, Any]:
 
 
 def known(value: Any) -> Any:
-    """A value as the wire would have it: what is unknown is a text that says so."""
+    """A value as a plugin would have it: what is unknown is a mark that says so."""
     if isinstance(value, Unknown):
         return UNKNOWN
     if isinstance(value, dict):
@@ -57,63 +63,94 @@ class CloudAnswers(Answers):
         self._settings: dict[str, Any] = {}
         self._lock = threading.Lock()
 
+    def account(self, platform: str) -> Account:
+        """What was made on a platform."""
+        return self._accounts[environment.PLATFORMS[platform][0]]
+
     def call(self, args: mocks.MockCallArgs) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-        cloud = self._cloud(args.token)
+        function = cloud_of(cloud_name(args.token)).functions[args.token]
         try:
-            return cloud.functions[args.token](dict(args.args), self._settings), []
+            return function(dict(args.args), self._settings), []
         except CloudError as error:
             return {}, [("", str(error))]
 
     def new_resource(self, args: mocks.MockResourceArgs) -> tuple[str, dict[str, Any]]:
         if args.typ.startswith("pulumi:providers:") and args.typ.rpartition(":")[2] in PACKAGES:
             self._settings.update(args.inputs)
-        if args.typ.split(":")[0] not in PACKAGES:
+        cloud = cloud_name(args.typ)
+        if cloud not in PACKAGES:
             return super().new_resource(args)
-        kind = self._kind(args.typ)
+        assert args.typ in kinds(cloud), f"the simulated cloud has no {args.typ}"
+        kind = kinds(cloud)[args.typ]
         inputs = {
             name: known(value)
             for name, value in plain(dict(args.inputs), "", set()).items()
             if value is not None and not name.startswith("__")
         }
-        faults = list(sdk.faults(kind.sdk, inputs, UNKNOWN, kind.open_enums))
+        faults = life.faults(kind, inputs)
         assert faults == [], f"{args.typ} {args.name}: {faults}"
-        assert inputs.keys() <= kind.supported, f"{args.name}: {inputs.keys() - kind.supported}"
         if self._is_unknown(args.name):
             return "", dict(args.inputs)
         with self._lock:
-            thing = self._made(kind, args.name, inputs)
+            thing = life.create(
+                kind,
+                life.request(self._accounts[cloud], kind, inputs, self._settings, name=args.name),
+            )
         return thing.id, {**thing.inputs, **args.inputs, **thing.computed}
 
-    def _made(self, kind: Kind, name: str, inputs: dict[str, Any]) -> Thing:
-        account = self._accounts[kind.token.split(":")[0]]
-        request = Request(
-            account=account,
-            id="",
-            name=name,
-            inputs={**kind.defaults, **inputs},
-            old=None,
-            settings=self._settings,
-        )
-        found = [*kind.check(inputs), *kind.rules(request)]
-        assert found == [], f"{kind.token} {name}: {found}"
-        made = replace(request, id=kind.identify(request))
-        assert made.id not in account.things, f"{made.id} is made twice"
-        thing = Thing(
-            id=made.id, token=kind.token, inputs=made.inputs, computed=kind.computed(made)
-        )
-        account.things[thing.id] = thing
-        return thing
 
-    def _cloud(self, token: str) -> Cloud:
-        return cloud_of(token.split(":", maxsplit=1)[0])
+@dataclass(frozen=True, kw_only=True)
+class Deployed:
+    """A run of the program on a simulated account. Tests share it, so nobody changes it."""
 
-    def _kind(self, token: str) -> Kind:
-        kinds = {kind.token: kind for kind in self._cloud(token).kinds}
-        assert token in kinds, f"the simulated cloud has no {token}"
-        return kinds[token]
+    config: ClusterConfig
+    graph: Graph
+    account: Account
+
+    @cached_property
+    def cloud(self) -> list[Registered]:
+        """What is the cloud's."""
+        return [item for item in self.graph if cloud_name(item.type) in PACKAGES]
+
+    @cached_property
+    def fabric(self) -> Fabric:
+        """What the account comes to."""
+        plugin, _ = environment.PLATFORMS[self.config.platform]
+        return cloud_of(plugin).fabric(self.account)
+
+    def named(self, token: str, name: str) -> Thing:
+        """The one thing of a type with that name, which may be a tag."""
+        (found,) = [
+            thing
+            for thing in self.account.of(token)
+            if name in {thing["name"], (thing["tags"] or {}).get("Name")}
+        ]
+        return found
+
+
+def deploy(platform: str, *, preview: bool = False, **more: Any) -> Deployed:
+    """The whole program on a cloud, for these keys of the config; run once for all who ask."""
+    return _deployed(json.dumps(keys(platform, **more)), preview=preview)
+
+
+@cache
+def _deployed(text: str, *, preview: bool) -> Deployed:
+    given = json.loads(text)
+    answers = CloudAnswers(lambda _: preview)
+    graph = record(whole(**given), preview=preview, answers=lambda _: answers)
+    account = answers.account(given["platform"])
+    return Deployed(config=cluster(**given), graph=graph, account=account)
+
+
+def refused(platform: str, **more: Any) -> Exception:
+    """What the program fails with, for these keys of the config, before anything is made."""
+    answers = CloudAnswers(lambda _: False)
+    with pytest.raises(Exception) as caught:  # noqa: PT011 - the test looks at its words
+        record(whole(**keys(platform, **more)), answers=lambda _: answers)
+    assert answers.account(platform).things == {}
+    return caught.value
 
 
 def record_cloud(platform: str, *, preview: bool = False, **more: Any) -> Graph:
     """What the whole program registers on a cloud, for these keys of the config."""
-    program = whole(**keys(platform, **more))
-    return record(program, preview=preview, answers=CloudAnswers)
+    return deploy(platform, preview=preview, **more).graph

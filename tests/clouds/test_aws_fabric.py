@@ -7,22 +7,21 @@ from typing import Any
 import pytest
 
 from tests.clouds.aws import tokens
-from tests.clouds.aws.building import change, make
-from tests.clouds.aws.deploying import Deployed, deploy
 from tests.clouds.aws.fabric import fabric
+from tests.clouds.bench import change, make
 from tests.clouds.core.account import Account, Thing
 from tests.clouds.fabric.model import BALANCED, Fabric, Machine, Rule
-from tests.clouds.mocked import ACCESS
+from tests.clouds.mocked import ACCESS, Deployed, deploy
 
 
 @pytest.fixture(scope="module")
 def public() -> Deployed:
-    return deploy(masters=3)
+    return deploy("aws", masters=3)
 
 
 @pytest.fixture(scope="module")
 def private() -> Deployed:
-    return deploy(access={**ACCESS, "private": True})
+    return deploy("aws", access={**ACCESS, "private": True})
 
 
 def machines(found: Fabric) -> dict[str, Machine]:
@@ -265,7 +264,7 @@ def test_a_rule_about_nobody_is_none() -> None:
 
 
 def test_somebody_else_s_network_is_there_while_there_is_a_subnet_of_ours_in_it() -> None:
-    deployed = deploy(network={"existing": "vpc-existing", "hostCidr": "10.20.4.0/24"})
+    deployed = deploy("aws", network={"existing": "vpc-existing", "hostCidr": "10.20.4.0/24"})
     found = fabric(deployed.account)
     assert [network.cidr for network in found.networks.values()] == ["10.20.0.0/16"]
     assert all(machine.public_address for machine in found.machines.values())

@@ -7,17 +7,14 @@ from collections.abc import Callable
 import pytest
 
 from tests.clouds.aws import tokens
-from tests.clouds.aws.building import (
+from tests.clouds.aws.sample import (
     ARM_UBUNTU,
     KEY,
     Small,
     attach,
     balancer,
-    change,
     instance,
     listener,
-    make,
-    remove,
     route,
     rule,
     small_account,
@@ -25,6 +22,7 @@ from tests.clouds.aws.building import (
     target_group,
 )
 from tests.clouds.aws.world import EXISTING_GATEWAY, EXISTING_VPC
+from tests.clouds.bench import change, make, remove
 from tests.clouds.core.account import Account, Thing
 from tests.clouds.core.kind import CloudError
 
@@ -122,7 +120,7 @@ REFUSED: dict[str, tuple[str, Attempt]] = {
     ),
     "no such type": (
         "for InstanceType",
-        lambda s: instance(s.account, s.subnet, s.group, instanceType="t9.large"),
+        lambda s: instance(s.account, s.subnet, s.group, instanceType="mac1.metal"),
     ),
     "an image of another architecture": (
         "The architecture 'x86_64' of the specified instance type does not match",

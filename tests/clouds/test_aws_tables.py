@@ -7,21 +7,17 @@ from typing import Any
 import pytest
 
 from tests.clouds.aws import CLOUD, tokens
-from tests.clouds.aws.building import (
-    KINDS,
-    SETTINGS,
+from tests.clouds.aws.sample import (
     UBUNTU,
     Small,
     attach,
-    change,
     instance,
-    make,
-    remove,
     rule,
     small_account,
     subnet,
 )
 from tests.clouds.aws.world import EXISTING_GATEWAY, EXISTING_VPC
+from tests.clouds.bench import SETTINGS, change, kinds, make, remove
 from tests.clouds.core import sdk
 from tests.clouds.core.kind import CloudError
 
@@ -119,7 +115,7 @@ ASKED: dict[str, tuple[str, dict[str, Any], str, object]] = {
 @pytest.mark.parametrize("case", ASKED)
 def test_aws_answers(case: str) -> None:
     token, arguments, name, answer = ASKED[case]
-    assert CLOUD.functions[token](arguments, SETTINGS)[name] == answer
+    assert CLOUD.functions[token](arguments, SETTINGS["aws"])[name] == answer
 
 
 UNANSWERED: dict[str, tuple[str, dict[str, Any], str]] = {
@@ -146,7 +142,7 @@ UNANSWERED: dict[str, tuple[str, dict[str, Any], str]] = {
 def test_aws_has_no_answer(case: str) -> None:
     token, arguments, words = UNANSWERED[case]
     with pytest.raises(CloudError, match=words):
-        CLOUD.functions[token](arguments, SETTINGS)
+        CLOUD.functions[token](arguments, SETTINGS["aws"])
 
 
 @pytest.mark.parametrize(
@@ -198,4 +194,4 @@ def test_a_spot_machine_is_taken_back_and_a_rule_taken_away(small: Small) -> Non
 
 
 def test_every_type_has_a_row_of_its_own() -> None:
-    assert len(KINDS) == len(CLOUD.kinds)
+    assert len(kinds("aws")) == len(CLOUD.kinds)

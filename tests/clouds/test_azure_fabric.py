@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.clouds.azure.bench import KEY, SUBSCRIPTION, Cluster, passes
 from tests.clouds.azure.fabric import fabric
 from tests.clouds.azure.ids import MACHINE, SUBNET
 from tests.clouds.azure.mishaps import MISHAPS
 from tests.clouds.azure.offers import EXISTING, EXISTING_CIDR, EXISTING_GROUP
+from tests.clouds.azure.sample import KEY, Cluster, passes
+from tests.clouds.bench import SUBSCRIPTION
 from tests.clouds.core.kind import CloudError
 from tests.clouds.fabric.model import Fabric, Machine, Nat, Network, Probe, Rule
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from tests.clouds.azure import CLOUD
-from tests.clouds.azure.bench import KINDS, SUBSCRIPTION, Bench, Cluster
 from tests.clouds.azure.functions import FUNCTIONS
 from tests.clouds.azure.ids import (
     ADDRESS,
@@ -25,11 +24,14 @@ from tests.clouds.azure.ids import (
     look_up,
 )
 from tests.clouds.azure.offers import EXISTING, EXISTING_CIDR, EXISTING_GROUP
+from tests.clouds.azure.sample import Bench, Cluster
+from tests.clouds.bench import SUBSCRIPTION
 from tests.clouds.core import sdk
 from tests.clouds.core.kind import CloudError
 
 if TYPE_CHECKING:
     from tests.clouds.core.account import Inputs
+    from tests.clouds.core.kind import Kind
 
 STANDARD = {"name": "Standard"}
 STATIC = {"sku": STANDARD, "publicIPAllocationMethod": "Static"}
@@ -83,12 +85,12 @@ BAD: dict[str, Bad] = {
     "no-such-property": Bad(ROLE, "r", {"colour": "red"}, "is no property"),
     "wrong-type": Bad(ROLE, "r", {"location": 1}, "and not a text"),
     "wrong-enum": Bad(RULE, "r", rule(access="Maybe"), "not one of"),
-    "not-simulated": Bad(NETWORK, "n", {"subnets": []}, "not simulated"),
+    "not-simulated": Bad(NETWORK, "n", {"subnets": []}, "does not act on subnets"),
     "not-simulated-inside": Bad(
         NETWORK,
         "n",
         {**space("10.0.0.0/16"), "tags": {}, "dhcpOptions": {"dnsServers": ["10.0.0.4"]}},
-        "not simulated",
+        "does not act on dhcpOptions",
     ),
     "not-simulated-in-a-list": Bad(
         BALANCER,
@@ -467,8 +469,7 @@ def test_there_is_somebody_s_network_in_every_account() -> None:
     )
 
 
-@pytest.mark.parametrize("token", KINDS)
-def test_a_type_is_the_sdk_s(token: str) -> None:
-    kind = KINDS[token]
+@pytest.mark.parametrize("kind", CLOUD.kinds, ids=lambda kind: kind.token)
+def test_a_type_is_the_sdk_s(kind: Kind) -> None:
     assert kind.supported <= sdk.names(kind.sdk)
     assert {path.partition(".")[0] for path in (*kind.fixed, *kind.open_enums)} <= kind.supported

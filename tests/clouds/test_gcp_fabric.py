@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.clouds.bench import SETTINGS, change, make
 from tests.clouds.core.account import Account
 from tests.clouds.core.kind import CloudError
 from tests.clouds.fabric.model import Disk, Fabric, Nat, Probe, Rule
@@ -14,11 +15,9 @@ from tests.clouds.gcp.sample import (
     ZONE,
     allow,
     balancer,
-    change,
     group,
     instance,
     join,
-    make,
     network,
 )
 
@@ -242,11 +241,8 @@ def test_a_rule_that_is_revoked_lets_nobody_in(account: Account) -> None:
 # --- what a program can ask
 
 
-SETTINGS = {"project": "simulated-project", "region": "us-central1"}
-
-
 def ask(function: str, **arguments: object) -> object:
-    return CLOUD.functions[f"gcp:compute/{function}:{function}"](arguments, SETTINGS)
+    return CLOUD.functions[f"gcp:compute/{function}:{function}"](arguments, SETTINGS["gcp"])
 
 
 def test_functions_answer_as_google_does() -> None:

@@ -6,25 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.clouds.bench import change, kind_of, make, remove
 from tests.clouds.core.account import Account
 from tests.clouds.core.changes import diff
 from tests.clouds.core.kind import CloudError
-from tests.clouds.gcp import links
+from tests.clouds.gcp import CLOUD, links
 from tests.clouds.gcp.sample import (
     ARM_IMAGE,
     IMAGE,
-    KINDS,
     OTHER_ZONE,
     ZONE,
     allow,
     balancer,
-    change,
     group,
     instance,
     join,
-    make,
     network,
-    remove,
 )
 
 if TYPE_CHECKING:
@@ -266,11 +263,11 @@ def test_what_is_used_cannot_be_deleted(account: Account) -> None:
     blocked = {
         thing.id
         for thing in list(account.things.values())
-        if KINDS[thing.token].blocks(account, thing)
+        if kind_of(thing.token).blocks(account, thing)
     }
     free = {links.FORWARDING_RULE, links.FIREWALL, links.ROUTER, links.MEMBERSHIP, links.INSTANCE}
     assert {account.things[identity].token for identity in blocked} == {
-        kind.token for kind in KINDS.values()
+        kind.token for kind in CLOUD.kinds
     } - free - {links.ROUTER_NAT}
     with pytest.raises(CloudError, match="resourceInUseByAnotherResource"):
         remove(account, account.of(links.NETWORK)[0])
@@ -323,7 +320,7 @@ def test_nat_takes_what_is_there(account: Account, inputs: dict[str, Any], words
 
 
 def replaces(thing: Any, **inputs: Any) -> bool:
-    kind = KINDS[thing.token]
+    kind = kind_of(thing.token)
     return bool(diff(thing.inputs, {**thing.inputs, **inputs}, kind.immutable).replaces)
 
 
@@ -365,6 +362,6 @@ def test_subnets_and_disks_only_grow(account: Account) -> None:
 def test_labels_are_secret_outputs_as_in_the_sdk(account: Account) -> None:
     made = make(account, links.ADDRESS, name="address", labels={"team": "a"})
     assert made["effectiveLabels"] == {"team": "a"}
-    labelled = {token for token, kind in KINDS.items() if "labels" in kind.supported}
-    assert {token for token, kind in KINDS.items() if kind.secret_outputs} == labelled
+    labelled = {kind.token for kind in CLOUD.kinds if "labels" in kind.supported}
+    assert {kind.token for kind in CLOUD.kinds if kind.secret_outputs} == labelled
     assert labelled == {links.ADDRESS, links.FORWARDING_RULE, links.DISK, links.INSTANCE}

@@ -12,9 +12,7 @@ from components.firewall import Peer
 from components.firewall import rules as firewall_rules
 from components.naming import CLUSTER_TAG
 from tests.clouds.aws import CLOUD, tokens
-from tests.clouds.aws.deploying import Deployed, deploy
-from tests.clouds.mocked import ACCESS, record_cloud
-from tests.conftest import Graph, Registered
+from tests.clouds.mocked import ACCESS, Deployed, deploy, refused
 
 PRIVATE = {"access": {**ACCESS, "private": True}}
 NOT_TAGGED = {tokens.ROUTE, tokens.ASSOCIATION, tokens.VOLUME_ATTACHMENT, tokens.TARGET}
@@ -42,26 +40,22 @@ CASES: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(scope="module", params=CASES)
 def deployed(request: pytest.FixtureRequest) -> Deployed:
-    return deploy(**CASES[request.param])
+    return deploy("aws", **CASES[request.param])
 
 
 @pytest.fixture(scope="module")
 def default() -> Deployed:
-    return deploy(masters=3)
+    return deploy("aws", masters=3)
 
 
 @pytest.fixture(scope="module")
 def private() -> Deployed:
-    return deploy(**PRIVATE)
-
-
-def of_aws(graph: Graph) -> list[Registered]:
-    return [item for item in graph if item.type.startswith("aws:")]
+    return deploy("aws", **PRIVATE)
 
 
 def test_nothing_is_on_a_default_provider(deployed: Deployed) -> None:
     (provider,) = deployed.graph.of_type("pulumi:providers:aws").values()
-    resources = of_aws(deployed.graph)
+    resources = deployed.cloud
     assert len(resources) > 30
     assert {item.provider.rpartition("::")[0] for item in resources} == {provider.urn}
     assert provider.inputs["region"] == "us-east-1"
@@ -69,7 +63,7 @@ def test_nothing_is_on_a_default_provider(deployed: Deployed) -> None:
 
 
 def test_everything_hangs_on_a_component_of_aws(deployed: Deployed) -> None:
-    for item in of_aws(deployed.graph):
+    for item in deployed.cloud:
         assert item.parent.split("::")[2].rsplit("$", 1)[-1] in {
             "kubernetes-anywhere:aws:Network",
             "kubernetes-anywhere:aws:Masters",
@@ -78,7 +72,7 @@ def test_everything_hangs_on_a_component_of_aws(deployed: Deployed) -> None:
 
 
 def test_everything_that_can_have_tags_has_them(deployed: Deployed) -> None:
-    for item in of_aws(deployed.graph):
+    for item in deployed.cloud:
         if item.type in NOT_TAGGED:
             assert "tags" not in item.inputs
             continue
@@ -95,16 +89,16 @@ def test_no_two_things_of_a_type_carry_the_same_name(deployed: Deployed) -> None
 
 
 def test_only_types_that_the_simulated_cloud_has(deployed: Deployed) -> None:
-    assert {item.type for item in of_aws(deployed.graph)} <= {kind.token for kind in CLOUD.kinds}
+    assert {item.type for item in deployed.cloud} <= {kind.token for kind in CLOUD.kinds}
 
 
 def test_every_type_of_the_simulated_cloud_is_in_use(private: Deployed) -> None:
-    used = {item.type for item in of_aws(private.graph)}
+    used = {item.type for item in private.cloud}
     assert used == {kind.token for kind in CLOUD.kinds}
 
 
 def test_the_preview_of_an_empty_stack_lists_every_resource() -> None:
-    preview, update = (of_aws(record_cloud("aws", preview=early)) for early in (True, False))
+    preview, update = (deploy("aws", preview=early).cloud for early in (True, False))
     assert sorted(item.urn for item in preview) == sorted(item.urn for item in update)
 
 
@@ -124,27 +118,23 @@ def test_a_machine_is_known_encrypted_and_keeps_its_secrets(deployed: Deployed) 
 
 
 def test_only_the_disks_of_etcd_are_protected(deployed: Deployed) -> None:
-    assert {item.type for item in of_aws(deployed.graph) if item.protect} == {tokens.VOLUME}
+    assert {item.type for item in deployed.cloud if item.protect} == {tokens.VOLUME}
 
 
 def test_an_image_a_key_or_user_data_never_replaces_a_machine(deployed: Deployed) -> None:
     for item in deployed.graph.of_type(tokens.INSTANCE).values():
-        assert list(deployed.requests[item.urn].ignoreChanges) == ["ami", "keyName", "userData"]
+        assert item.ignore_changes == ("ami", "keyName", "userData")
 
 
 def test_what_cannot_be_there_twice_is_gone_before_its_replacement_comes(
     deployed: Deployed,
 ) -> None:
-    first = {
-        item.type
-        for item in of_aws(deployed.graph)
-        if deployed.requests[item.urn].deleteBeforeReplace
-    }
+    first = {item.type for item in deployed.cloud if item.delete_before_replace}
     assert first == NAMED | {tokens.VOLUME_ATTACHMENT}
 
 
 def test_machines_are_spread_over_zones_and_pools_have_what_they_ask_for() -> None:
-    deployed = deploy(**CASES["spot and arm"])
+    deployed = deploy("aws", **CASES["spot and arm"])
     machines = {t["tags"]["Name"]: t for t in deployed.account.of(tokens.INSTANCE)}
     assert {name: t["availabilityZone"] for name, t in machines.items()} == {
         "test-master-0": "us-east-1a",
@@ -207,7 +197,7 @@ def test_with_private_hosts_only_the_bastion_has_a_public_address(private: Deplo
 def test_physical_names_fit_their_limits_at_the_longest_cluster_name() -> None:
     """Their own tables refuse what does not fit; the names stay apart and say whose they are."""
     name = "a" * 40
-    deployed = deploy(name=name)
+    deployed = deploy("aws", name=name)
     names = {t.token: t["name"] for t in deployed.account.things.values() if t["name"]}
     assert len(names[tokens.BALANCER]) == facts.LOAD_BALANCER_NAME
     assert names[tokens.BALANCER].startswith("a" * 20)
@@ -215,8 +205,8 @@ def test_physical_names_fit_their_limits_at_the_longest_cluster_name() -> None:
 
 
 def test_an_existing_network_gets_subnets_and_nothing_of_its_own_is_touched() -> None:
-    deployed = deploy(**CASES["existing"])
-    kinds = {item.type for item in of_aws(deployed.graph)}
+    deployed = deploy("aws", **CASES["existing"])
+    kinds = {item.type for item in deployed.cloud}
     assert not kinds & {tokens.VPC, tokens.GATEWAY}
     (route,) = deployed.account.of(tokens.ROUTE)
     assert route["gatewayId"] == "igw-existing"
@@ -263,15 +253,14 @@ def test_an_existing_network_gets_subnets_and_nothing_of_its_own_is_touched() ->
 def test_what_does_not_fit_is_refused_before_anything_is_made(
     more: dict[str, Any], key: str, words: str
 ) -> None:
-    kind = RunError if key else Exception
-    with pytest.raises(kind) as caught:
-        record_cloud("aws", **more)
-    assert str(caught.value).startswith(key)
-    assert words in str(caught.value)
+    error = refused("aws", **more)
+    assert isinstance(error, RunError if key else Exception)
+    assert str(error).startswith(key)
+    assert words in str(error)
 
 
 def test_an_image_that_amazon_deprecated_may_still_be_named() -> None:
-    deployed = deploy(pools=[{"name": "node", "image": "ami-0a11ce0000000005e"}])
+    deployed = deploy("aws", pools=[{"name": "node", "image": "ami-0a11ce0000000005e"}])
     assert deployed.named(tokens.INSTANCE, "test-node-0")["ami"] == "ami-0a11ce0000000005e"
 
 

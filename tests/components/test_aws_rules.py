@@ -59,7 +59,7 @@ BAD = {
         "ADDRESS/32",
     ),
     "another cloud's type": Bad(
-        masters(machineType="Standard_B2s"), "masters.machineType", "no instance type", "t3.large"
+        masters(machineType="Standard_B2s"), "masters.machineType", "no instance type", "t3.medium"
     ),
     "a type of another arch": Bad(
         pool(machineType="t4g.medium"), "pools[0].machineType", "is for arm64", "arch: arm64"

@@ -67,7 +67,9 @@ BAD: dict[str, Bad] = {
     "platform-address": Bad(
         {"network": {"hostCidr": "168.63.129.0/24"}}, ("network", "hostCidr"), "its own DNS"
     ),
-    "size": Bad(pool(machineType="t3.medium"), ("pools", 0, "machineType"), "is no size of"),
+    "size": Bad(
+        pool(machineType="t3.medium"), ("pools", 0, "machineType"), "is no VM size of Azure"
+    ),
     "arm-size": Bad(
         pool(machineType="Standard_D2ps_v5"), ("pools", 0, "machineType"), "is for arm64"
     ),

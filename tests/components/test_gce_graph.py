@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from pulumi import RunError
@@ -13,59 +12,14 @@ from components.firewall import Peer
 from components.gce import facts
 from components.gce.machine import PINNED
 from components.naming import CLUSTER_TAG
-from config import ClusterConfig
 from model import Role
-from tests import conftest
-from tests.clouds.fabric.model import Fabric, Rule
+from tests.clouds.fabric.model import Rule
 from tests.clouds.gcp import CLOUD, links
-from tests.clouds.mocked import CloudAnswers, keys
-from tests.conftest import SECRET_MARK, Graph, Registered, record, whole
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from pulumi.runtime.proto import resource_pb2
+from tests.clouds.mocked import Deployed, deploy, refused
+from tests.conftest import SECRET_MARK, UNKNOWN
 
 LABELLED = {kind.token for kind in CLOUD.kinds if "labels" in kind.supported}
 NAMED = {kind.token for kind in CLOUD.kinds if "name" in kind.supported}
-
-
-@dataclass
-class Made:
-    """A cluster's graph, and what the simulated Google made of it."""
-
-    config: ClusterConfig
-    graph: Graph
-    fabric: Fabric
-    requests: dict[str, resource_pb2.RegisterResourceRequest] = field(default_factory=dict)
-
-    @property
-    def cloud(self) -> Iterator[Registered]:
-        """What is Google's."""
-        return (item for item in self.graph if item.type.startswith("gcp:"))
-
-
-def made(**more: Any) -> Made:
-    """The whole program, for a cluster with these keys."""
-    requests: dict[str, resource_pb2.RegisterResourceRequest] = {}
-    said = keys("gce", **more)
-    answers: list[CloudAnswers] = []
-
-    def providers(is_unknown: Callable[[str], bool]) -> CloudAnswers:
-        answers.append(CloudAnswers(is_unknown))
-        return answers[-1]
-
-    registered = conftest.registered
-
-    def kept(urn: str, request: resource_pb2.RegisterResourceRequest) -> Registered:
-        requests[urn] = request
-        return registered(urn, request)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(conftest, "registered", kept)
-        graph = record(whole(**said), answers=providers)
-    account = answers[0]._accounts["gcp"]
-    return Made(conftest.cluster(**said), graph, CLOUD.fabric(account), requests)
 
 
 CLUSTERS: dict[str, dict[str, Any]] = {
@@ -87,27 +41,27 @@ CLUSTERS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="session", params=CLUSTERS)
-def cluster(request: pytest.FixtureRequest) -> Made:
+def cluster(request: pytest.FixtureRequest) -> Deployed:
     """Each of the clusters."""
-    return made(**CLUSTERS[request.param])
+    return deploy("gce", **CLUSTERS[request.param])
 
 
 @pytest.fixture(scope="session")
-def small() -> Made:
-    return made(**CLUSTERS["small"])
+def small() -> Deployed:
+    return deploy("gce", **CLUSTERS["small"])
 
 
 @pytest.fixture(scope="session")
-def large() -> Made:
-    return made(**CLUSTERS["large"])
+def large() -> Deployed:
+    return deploy("gce", **CLUSTERS["large"])
 
 
 @pytest.fixture(scope="session")
-def private() -> Made:
-    return made(**CLUSTERS["private"])
+def private() -> Deployed:
+    return deploy("gce", **CLUSTERS["private"])
 
 
-def inputs(of: Made, token: str) -> dict[str, Any]:
+def inputs(of: Deployed, token: str) -> dict[str, Any]:
     """{name: inputs} of all resources of a type."""
     return {name: item.inputs for name, item in of.graph.of_type(token).items()}
 
@@ -115,19 +69,19 @@ def inputs(of: Made, token: str) -> dict[str, Any]:
 # --- of every resource
 
 
-def test_no_resource_is_on_a_default_provider(cluster: Made) -> None:
+def test_no_resource_is_on_a_default_provider(cluster: Deployed) -> None:
     providers = {item.provider.rpartition("::")[0].rpartition("::")[2] for item in cluster.cloud}
     assert providers == {"test-gcp"}
 
 
-def test_every_resource_has_a_parent_of_ours(cluster: Made) -> None:
+def test_every_resource_has_a_parent_of_ours(cluster: Deployed) -> None:
     parents = {item.parent.split("::")[2].split("$")[-1] for item in cluster.cloud}
     assert parents <= {
         f"kubernetes-anywhere:gce:{part}" for part in ("Network", "Masters", "Nodes")
     }
 
 
-def test_whatever_can_have_labels_has_them(cluster: Made) -> None:
+def test_whatever_can_have_labels_has_them(cluster: Deployed) -> None:
     wanted = {**cluster.config.tags, CLUSTER_TAG: "test"}
     found = {item.name: item.inputs["labels"] for item in cluster.cloud if item.type in LABELLED}
     assert found
@@ -136,13 +90,13 @@ def test_whatever_can_have_labels_has_them(cluster: Made) -> None:
         assert one["bootDisk"]["initializeParams"]["labels"] == wanted
 
 
-def test_what_has_a_name_is_gone_before_its_replacement_comes(cluster: Made) -> None:
+def test_what_has_a_name_is_gone_before_its_replacement_comes(cluster: Deployed) -> None:
     named = [item for item in cluster.cloud if item.type in NAMED]
     assert all(item.inputs["name"] for item in named)
-    assert all(cluster.requests[item.urn].deleteBeforeReplace for item in cluster.cloud)
+    assert all(item.delete_before_replace for item in cluster.cloud)
 
 
-def test_only_etcd_s_disks_are_protected(cluster: Made) -> None:
+def test_only_etcd_s_disks_are_protected(cluster: Deployed) -> None:
     protected = {item.name for item in cluster.graph if item.protect and item in [*cluster.cloud]}
     assert protected == {
         f"{spec.name}-etcd" for spec in cluster.config.hosts if spec.role is Role.MASTER
@@ -152,15 +106,15 @@ def test_only_etcd_s_disks_are_protected(cluster: Made) -> None:
 # --- machines
 
 
-def test_an_image_a_key_or_user_data_never_replaces_a_machine(cluster: Made) -> None:
+def test_an_image_a_key_or_user_data_never_replaces_a_machine(cluster: Deployed) -> None:
     """Login keys are updated in place: see which paths replace."""
     for item in cluster.graph.of_type(links.INSTANCE).values():
-        assert tuple(cluster.requests[item.urn].ignoreChanges) == PINNED
+        assert item.ignore_changes == PINNED
     (kind,) = (kind for kind in CLOUD.kinds if kind.token == links.INSTANCE)
     assert not [path for path in kind.immutable if path.startswith("metadata")]
 
 
-def test_masters_have_a_disk_for_etcd_and_nodes_have_none(large: Made) -> None:
+def test_masters_have_a_disk_for_etcd_and_nodes_have_none(large: Deployed) -> None:
     found = inputs(large, links.INSTANCE)
     assert found["test-master-2"]["attachedDisks"] == [
         {
@@ -174,7 +128,7 @@ def test_masters_have_a_disk_for_etcd_and_nodes_have_none(large: Made) -> None:
     assert disks == {f"test-master-{index}-etcd": 10 for index in range(3)}
 
 
-def test_machines_are_what_their_group_says(large: Made) -> None:
+def test_machines_are_what_their_group_says(large: Deployed) -> None:
     found = inputs(large, links.INSTANCE)
     zones = {name: machine["zone"].removeprefix("us-central1-") for name, machine in found.items()}
     assert zones == {
@@ -205,7 +159,7 @@ def test_machines_are_what_their_group_says(large: Made) -> None:
     assert found["test-node-0"]["shieldedInstanceConfig"]["enableSecureBoot"] is True
 
 
-def test_no_machine_has_an_identity_or_anybody_else_s_keys(cluster: Made) -> None:
+def test_no_machine_has_an_identity_or_anybody_else_s_keys(cluster: Deployed) -> None:
     for name, machine in inputs(cluster, links.INSTANCE).items():
         assert not {"serviceAccount", "canIpForward"} & machine.keys(), name
         metadata = machine["metadata"]
@@ -214,7 +168,7 @@ def test_no_machine_has_an_identity_or_anybody_else_s_keys(cluster: Made) -> Non
         assert metadata["ssh-keys"].startswith("ubuntu:")
 
 
-def test_user_data_is_secret(small: Made) -> None:
+def test_user_data_is_secret(small: Deployed) -> None:
     for item in small.graph.of_type(links.INSTANCE).values():
         assert any(path.startswith("metadata") for path in item.secrets)
         assert "metadata" in item.secret_outputs
@@ -224,7 +178,7 @@ def test_user_data_is_secret(small: Made) -> None:
 # --- the endpoint
 
 
-def test_masters_are_behind_one_address_in_groups_of_their_zones(large: Made) -> None:
+def test_masters_are_behind_one_address_in_groups_of_their_zones(large: Deployed) -> None:
     members = {
         item["instance"].rpartition("/")[2]: item["zone"]
         for item in inputs(large, links.MEMBERSHIP).values()
@@ -239,7 +193,7 @@ def test_masters_are_behind_one_address_in_groups_of_their_zones(large: Made) ->
     assert (balancer.port, balancer.probe.path, balancer.translate) == (6443, "/readyz", False)
 
 
-def test_the_endpoint_is_the_address_in_the_certificate(small: Made) -> None:
+def test_the_endpoint_is_the_address_in_the_certificate(small: Deployed) -> None:
     (balancer,) = small.fabric.balancers.values()
     request = small.graph.named("tls:index/certRequest:CertRequest", "test-master-0-apiserver")
     assert balancer.address in request.inputs["ipAddresses"]
@@ -248,7 +202,7 @@ def test_the_endpoint_is_the_address_in_the_certificate(small: Made) -> None:
 # --- the firewall
 
 
-def addresses(of: Made, peer: Peer) -> set[str]:
+def addresses(of: Deployed, peer: Peer) -> set[str]:
     """What a peer of the table looks like to a machine of the simulated cloud."""
     machines = of.fabric.machines.values()
     roles = {spec.name: spec.role for spec in of.config.hosts}
@@ -267,7 +221,7 @@ def addresses(of: Made, peer: Peer) -> set[str]:
     }[peer]
 
 
-def targets(of: Made) -> dict[str, Peer]:
+def targets(of: Deployed) -> dict[str, Peer]:
     """The part that each machine has."""
     parts = {
         spec.name: Peer.MASTER if spec.role is Role.MASTER else Peer.NODE
@@ -285,7 +239,7 @@ def opened(rules: tuple[Rule, ...]) -> set[tuple[str, int, str]]:
     return found
 
 
-def test_what_comes_in_is_the_table_and_nothing_else(cluster: Made) -> None:
+def test_what_comes_in_is_the_table_and_nothing_else(cluster: Deployed) -> None:
     """By what each machine lets in in the end: tags, ranges and all."""
     for machine in cluster.fabric.machines.values():
         wanted = {
@@ -298,7 +252,7 @@ def test_what_comes_in_is_the_table_and_nothing_else(cluster: Made) -> None:
         assert opened(machine.inbound) == wanted
 
 
-def test_each_row_of_the_table_is_one_rule(cluster: Made) -> None:
+def test_each_row_of_the_table_is_one_rule(cluster: Deployed) -> None:
     wanted = {f"test-{rule.name}": rule for rule in firewall.rules(cluster.config)}
     found = inputs(cluster, links.FIREWALL)
     assert found.keys() == wanted.keys()
@@ -310,7 +264,7 @@ def test_each_row_of_the_table_is_one_rule(cluster: Made) -> None:
 # --- private
 
 
-def test_private_machines_have_one_way_in_and_one_way_out(private: Made) -> None:
+def test_private_machines_have_one_way_in_and_one_way_out(private: Deployed) -> None:
     machines = {machine.name: machine for machine in private.fabric.machines.values()}
     public = {name for name, machine in machines.items() if machine.public_address}
     assert public == {"test-bastion"}
@@ -322,13 +276,13 @@ def test_private_machines_have_one_way_in_and_one_way_out(private: Made) -> None
     assert connection["proxy"]["host"] == machines["test-bastion"].public_address
 
 
-def test_private_machines_wait_for_their_way_out(private: Made) -> None:
+def test_private_machines_wait_for_their_way_out(private: Deployed) -> None:
     (nat,) = private.graph.of_type(links.ROUTER_NAT).values()
     for name, item in private.graph.of_type(links.INSTANCE).items():
         assert (nat.urn in item.dependencies) is (name != "test-bastion")
 
 
-def test_public_machines_are_reached_by_their_own_address(small: Made) -> None:
+def test_public_machines_are_reached_by_their_own_address(small: Deployed) -> None:
     machines = {machine.name: machine for machine in small.fabric.machines.values()}
     step = small.graph.step("test-node-1-reachable")
     assert step.inputs["connection"]["host"] == machines["test-node-1"].public_address
@@ -339,16 +293,12 @@ def test_public_machines_are_reached_by_their_own_address(small: Made) -> None:
 
 
 def test_a_first_preview_knows_no_address() -> None:
-    graph = record(
-        whole(**keys("gce")),
-        preview=True,
-        answers=CloudAnswers,
-    )
+    graph = deploy("gce", preview=True).graph
     assert {(item.type, item.name) for item in graph} == {
-        (item.type, item.name) for item in made().graph
+        (item.type, item.name) for item in deploy("gce").graph
     }
     step = graph.step("test-node-0-reachable")
-    assert step.inputs["connection"] == conftest.UNKNOWN
+    assert step.inputs["connection"] == UNKNOWN
     assert "None" not in step.text
 
 
@@ -376,17 +326,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("more", "words"), REFUSED, ids=[words for _, words in REFUSED])
 def test_what_google_does_not_have_is_refused_before_anything_is_made(
-    more: dict[str, Any], words: str, monkeypatch: pytest.MonkeyPatch
+    more: dict[str, Any], words: str
 ) -> None:
-    seen: list[str] = []
-    registered = conftest.registered
-
-    def kept(urn: str, request: resource_pb2.RegisterResourceRequest) -> Registered:
-        seen.append(request.type)
-        return registered(urn, request)
-
-    monkeypatch.setattr(conftest, "registered", kept)
-    with pytest.raises(RunError) as refusal:
-        record(whole(**keys("gce", **more)), answers=CloudAnswers)
-    assert words in str(refusal.value)
-    assert not [kind for kind in seen if kind.startswith("gcp:")]
+    error = refused("gce", **more)
+    assert isinstance(error, RunError)
+    assert words in str(error)

@@ -21,6 +21,7 @@ from tests.conftest import (
     cluster,
     names,
     record,
+    recorded,
     whole,
 )
 
@@ -232,7 +233,7 @@ def test_nothing_is_unknown_in_an_update(small: Graph) -> None:
 
 
 def test_a_first_preview_knows_the_steps_but_not_the_addresses() -> None:
-    graph = record(whole(), preview=True)
+    graph = recorded(1, preview=True)
     assert graph.step("test-node-0-activate").inputs["stdin"] == UNKNOWN
 
 
@@ -243,8 +244,8 @@ def test_a_later_preview_knows_every_text(small: Graph) -> None:
     }
 
 
-def test_a_new_node_adds_its_own_resources_and_changes_no_other_host() -> None:
-    before, after = record(whole(nodes=2)), record(whole(nodes=3))
+def test_a_new_node_adds_its_own_resources_and_changes_no_other_host(small: Graph) -> None:
+    before, after = small, record(whole(nodes=3))
     assert before.resources.keys() < after.resources.keys()
     added = [after.resources[urn] for urn in after.resources.keys() - before.resources.keys()]
     assert {item.name for item in added} == {
@@ -264,9 +265,9 @@ def test_a_node_costs_a_single_digit_of_resources(large: Graph) -> None:
     assert len([item for item in large if item.name.startswith("test-node-1")]) <= 9
 
 
-def test_the_preview_of_a_new_master_leaves_the_nodes_alone() -> None:
+def test_the_preview_of_a_new_master_leaves_the_nodes_alone(small: Graph) -> None:
     """A node's files hold no master's address: one that is not known yet must not show there."""
-    before = record(whole(masters=1))
+    before = small
     after = record(
         whole(masters=3),
         preview=True,

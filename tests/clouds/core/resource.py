@@ -14,8 +14,8 @@ from airgap.plugins.protocol import (
     PluginError,
     ResourceType,
 )
-from airgap.plugins.values import UNKNOWN, Properties, Value, as_secret, is_unknown, plain
-from tests.clouds.core import changes, sdk
+from airgap.plugins.values import Properties, as_secret, plain
+from tests.clouds.core import changes, life
 from tests.clouds.core.account import Account, Inputs, Thing, opened
 from tests.clouds.core.kind import CloudError, Kind, Request
 
@@ -41,22 +41,17 @@ class SimulatedType(ResourceType):
 
     async def check(self, call: Call) -> Checked:
         """Only what the SDK has, what is simulated, and what the cloud's syntax allows."""
-        inputs = bare(call.inputs)
         failures = [
-            Failure(f"simulated {self._cloud.name}: {path} {words}", path)
-            for path, words in sdk.faults(self._kind.sdk, inputs, UNKNOWN, self._kind.open_enums)
+            Failure(f"simulated {self._cloud.name}: {words}", path)
+            for words, path in life.faults(self._kind, bare(call.inputs))
         ]
-        failures += [
-            Failure(f"simulated {self._cloud.name}: the simulation does not act on {name}", name)
-            for name in sorted(inputs.keys() - self._kind.supported)
-            if inputs[name] is not None
-        ]
-        failures += [Failure(words) for words in self._kind.check(known(inputs))]
         return Checked(call.inputs, failures)
 
     async def diff(self, call: Call) -> Diff:
         """Compare what was asked for with what is asked for now."""
-        old, new = self._complete(call.old_inputs), self._complete(call.inputs)
+        old, new = (
+            life.complete(self._kind, bare(inputs)) for inputs in (call.old_inputs, call.inputs)
+        )
         for name in call.ignore_changes:
             new.pop(name, None)
             old.pop(name, None)
@@ -69,17 +64,8 @@ class SimulatedType(ResourceType):
         return await self._locked(lambda account: self._create(account, call))
 
     def _create(self, account: Account, call: Call) -> Created:
-        request = self._request(account, call, "", None)
-        thing_id = self._kind.identify(request)
-        request = self._request(account, call, thing_id, None)
-        if thing_id in account.things:
-            raise CloudError(f"{thing_id} already exists")
-        self._refuse(self._kind.rules(request))
-        computed = self._kind.computed(request)
-        account.things[thing_id] = Thing(
-            id=thing_id, token=self._kind.token, inputs=request.inputs, computed=computed
-        )
-        return Created(thing_id, self._outputs(call.inputs, account.things[thing_id]))
+        thing = life.create(self._kind, self._request(account, call, None))
+        return Created(thing.id, self._outputs(call.inputs, thing))
 
     async def update(self, call: Call) -> Properties:
         """Change it where it is, if the cloud can."""
@@ -98,14 +84,7 @@ class SimulatedType(ResourceType):
         thing = account.get(call.id)
         if thing is None:
             raise CloudError(f"{call.id} is not found")
-        request = self._request(account, call, call.id, thing)
-        for path, _ in changes.changes(thing.inputs, request.inputs):
-            fixed = changes.below(path, self._kind.fixed)
-            if fixed:
-                raise CloudError(f"{self._kind.fixed[fixed]}: {path} cannot be changed")
-        self._refuse(self._kind.rules(request))
-        thing.computed = {**thing.computed, **self._kind.updated(request)}
-        thing.inputs = request.inputs
+        life.update(self._kind, self._request(account, call, thing))
         return self._outputs(call.inputs, thing)
 
     async def read(self, call: Call) -> Properties | None:
@@ -123,12 +102,8 @@ class SimulatedType(ResourceType):
 
     def _delete(self, account: Account, thing_id: str) -> None:
         thing = account.get(thing_id)
-        if thing is None:
-            return
-        reason = self._kind.blocks(account, thing)
-        if reason:
-            raise CloudError(reason)
-        del account.things[thing_id]
+        if thing is not None:
+            life.delete(self._kind, account, thing)
 
     async def _locked(self, act: Callable[[Account], _T]) -> _T:
         """One at a time, in a thread, since making machines takes its time."""
@@ -144,19 +119,9 @@ class SimulatedType(ResourceType):
         except CloudError as error:
             raise PluginError(f"simulated {self._cloud.name}: {error}") from error
 
-    def _request(self, account: Account, call: Call, thing_id: str, old: Thing | None) -> Request:
-        return Request(
-            account=account,
-            id=thing_id,
-            name=call.name,
-            inputs=self._complete(call.inputs),
-            old=old,
-            settings=self._settings,
-        )
-
-    def _complete(self, inputs: Properties) -> Inputs:
-        given = {key: value for key, value in bare(inputs).items() if value is not None}
-        return {**self._kind.defaults, **given}
+    def _request(self, account: Account, call: Call, old: Thing | None) -> Request:
+        inputs = bare(call.inputs)
+        return life.request(account, self._kind, inputs, self._settings, name=call.name, old=old)
 
     def _outputs(self, inputs: Properties, thing: Thing) -> Properties:
         outputs = {**cast("Properties", thing.outputs), **inputs}
@@ -166,18 +131,7 @@ class SimulatedType(ResourceType):
             for key, value in outputs.items()
         }
 
-    @staticmethod
-    def _refuse(faults: Any) -> None:
-        found = list(faults)
-        if found:
-            raise CloudError("; ".join(found))
-
 
 def bare(inputs: Properties) -> Inputs:
     """Inputs without their secret wrappings, and without the SDK's own notes."""
     return {key: plain(value) for key, value in inputs.items() if not key.startswith("__")}
-
-
-def known(inputs: Inputs) -> Inputs:
-    """The inputs that are known as a whole."""
-    return {key: value for key, value in inputs.items() if not is_unknown(cast("Value", value))}

@@ -1,68 +1,18 @@
-"""Small accounts for tests, made as the plugin would make them: checks, rules and all."""
+"""Small accounts for tests, and what may come into them."""
 
 from __future__ import annotations
 
-import asyncio
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
-from airgap.plugins.protocol import Call, Log
+from tests.clouds.bench import SETTINGS, make
 from tests.clouds.core.account import Account, Thing
-from tests.clouds.core.kind import CloudError
-from tests.clouds.core.resource import SimulatedType
-from tests.clouds.gcp import CLOUD, links
+from tests.clouds.gcp import links
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-PROJECT, REGION = "simulated-project", "us-central1"
+REGION = SETTINGS["gcp"]["region"]
 ZONE, OTHER_ZONE = f"{REGION}-a", f"{REGION}-b"
-SETTINGS = {"project": PROJECT, "region": REGION}
 IMAGE = f"{links.API}projects/ubuntu-os-cloud/global/images/ubuntu-2404-noble-amd64-v20260401"
 ARM_IMAGE = IMAGE.replace("amd64", "arm64")
 USER_DATA = "#cloud-config\nssh_deletekeys: true\nbootcmd:\n- [iptables]\n"
-KINDS = {kind.token: kind for kind in CLOUD.kinds}
-
-
-def _type(token: str) -> SimulatedType:
-    return SimulatedType(CLOUD, KINDS[token], SETTINGS, lambda _account: None)
-
-
-def _call(token: str, inputs: Mapping[str, Any], identity: str = "") -> Call:
-    return Call(
-        urn=f"urn:pulumi:test::test::{token}::{inputs.get('name', 'it')}",
-        id=identity,
-        log=Log(None, ""),
-        stop=cast("Any", None),
-        inputs=dict(inputs),
-    )
-
-
-def _checked(token: str, call: Call) -> None:
-    failures = asyncio.run(_type(token).check(call)).failures
-    if failures:
-        raise CloudError("; ".join(failure.reason for failure in failures))
-
-
-def make(account: Account, token: str, **inputs: Any) -> Thing:
-    """Create something. Raises CloudError with all that is wrong."""
-    call = _call(token, inputs)
-    _checked(token, call)
-    return account.things[_type(token)._create(account, call).id]
-
-
-def change(account: Account, thing: Thing, **inputs: Any) -> Thing:
-    """Change something where it is; what is not named stays. Raises CloudError."""
-    merged = {**thing.inputs, **inputs}
-    asked = {key: merged[key] for key in merged if key in KINDS[thing.token].supported}
-    call = _call(thing.token, asked, thing.id)
-    _checked(thing.token, call)
-    _type(thing.token)._update(account, call)
-    return thing
-
-
-def remove(account: Account, thing: Thing) -> None:
-    """Delete something. Raises CloudError if something else needs it."""
-    _type(thing.token)._delete(account, thing.id)
 
 
 def network(account: Account) -> Thing:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
-from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
-from tests.clouds.azure import CLOUD
+from tests.clouds import bench
 from tests.clouds.azure.ids import (
     ADDRESS,
     BALANCER,
@@ -24,74 +22,44 @@ from tests.clouds.azure.ids import (
     SUBNET,
     name_input,
 )
-from tests.clouds.core import changes, sdk
 from tests.clouds.core.account import Account, Inputs, Thing
-from tests.clouds.core.kind import Kind, Request
 from tests.clouds.fabric.model import Rule
 
-SUBSCRIPTION = "00000000-0000-0000-0000-000000000001"
-REGION = "eastus"
 KEY = "ssh-ed25519 AAAA"
-KINDS: Mapping[str, Kind] = {kind.token: kind for kind in CLOUD.kinds}
 
 
 class Bench:
-    """An account, and the way to it."""
+    """An account, and the way to it: by names, and with what all things in it have."""
 
     def __init__(self) -> None:
         self.account = Account()
 
-    def faults(self, token: str, inputs: Inputs, old: Thing | None = None) -> list[str]:
-        """What the SDK, the simulation and the cloud say against these inputs."""
-        kind = KINDS[token]
-        refused = sdk.faults(kind.sdk, inputs, ..., kind.open_enums)
-        found = [f"{path} {words}" for path, words in refused]
-        found += [f"{name} is not simulated" for name in inputs.keys() - kind.supported]
-        found += kind.check(inputs)
-        for path, _ in changes.changes(old.inputs, inputs) if old else ():
-            fixed = changes.below(path, kind.fixed)
-            found += [f"{kind.fixed[fixed]}: {path}"] if fixed else []
-        return found or list(kind.rules(self._request(kind, inputs, old)))
+    def faults(self, token: str, inputs: Inputs) -> list[str]:
+        """What is said against a new thing with these inputs."""
+        return bench.against(self.account, token, inputs)
 
     def make(self, token: str, name: str, **inputs: Any) -> Thing:
         """A new thing, in the resource group `test`."""
-        kind, whole = KINDS[token], self.inputs(token, name, **inputs)
-        found = self.faults(token, whole)
-        assert found == [], found
-        request = self._request(kind, whole, None)
-        request = replace(request, id=kind.identify(request))
-        thing = Thing(id=request.id, token=token, inputs=whole, computed=kind.computed(request))
-        self.account.things[thing.id] = thing
-        return thing
+        return bench.make(self.account, token, **self.inputs(token, name, **inputs))
 
     def change(self, thing: Thing, **inputs: Any) -> list[str]:
         """Change a thing; what is said against it, and if nothing is, it is done."""
-        kind, whole = KINDS[thing.token], {**thing.inputs, **inputs}
-        found = self.faults(thing.token, whole, thing)
+        found = bench.against(self.account, thing.token, {**thing.inputs, **inputs}, thing)
         if not found:
-            thing.computed |= kind.updated(self._request(kind, whole, thing))
-            thing.inputs = whole
+            bench.change(self.account, thing, **inputs)
         return found
 
     def blocks(self, thing: Thing) -> str | None:
         """Why a thing cannot go."""
-        return KINDS[thing.token].blocks(self.account, thing)
+        return bench.kind_of(thing.token).blocks(self.account, thing)
 
     def inputs(self, token: str, name: str, **inputs: Any) -> Inputs:
         """Inputs with what all have."""
-        common: Inputs = {"resourceGroupName": "test", "location": REGION, "tags": {"a": "b"}}
-        known = {key: value for key, value in common.items() if key in KINDS[token].supported}
+        location = bench.SETTINGS["azure-native"]["location"]
+        common: Inputs = {"resourceGroupName": "test", "location": location, "tags": {"a": "b"}}
+        supported = bench.kind_of(token).supported
+        known = {key: value for key, value in common.items() if key in supported}
         return {**known, name_input(token): name, **inputs}
-
-    def _request(self, kind: Kind, inputs: Inputs, old: Thing | None) -> Request:
-        return Request(
-            account=self.account,
-            id=old.id if old else "",
-            name="",
-            inputs={**kind.defaults, **inputs},
-            old=old,
-            settings={"subscriptionId": SUBSCRIPTION, "location": REGION},
-        )
 
 
 class Cluster(Bench):
@@ -262,7 +230,7 @@ class Cluster(Bench):
     @staticmethod
     def part(collection: str, name: str) -> str:
         """The id of a part of the load balancer."""
-        group = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/test"
+        group = f"/subscriptions/{bench.SUBSCRIPTION}/resourceGroups/test"
         return f"{group}/providers/Microsoft.Network/loadBalancers/api/{collection}/{name}"
 
 

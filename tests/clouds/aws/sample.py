@@ -1,67 +1,16 @@
-"""Making things in an account of a test, as the plugin does it, but without an engine."""
+"""A small account for tests, and what may come into it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from tests.clouds.aws import CLOUD, tokens
+from tests.clouds.aws import tokens
+from tests.clouds.bench import make
 from tests.clouds.core.account import Account, Thing
-from tests.clouds.core.kind import CloudError, Kind, Request
 
-REGION = "us-east-1"
-SETTINGS = {"region": REGION}
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0000000000000000000000000000000000000000000"
 UBUNTU, ARM_UBUNTU = "ami-0a11ce0000000002b", "ami-0a11ce0000000003c"
-KINDS = {kind.token: kind for kind in CLOUD.kinds}
-
-
-def _refuse(faults: list[str]) -> None:
-    if faults:
-        raise CloudError("; ".join(faults))
-
-
-def _request(account: Account, kind: Kind, inputs: dict[str, Any], old: Thing | None) -> Request:
-    assert inputs.keys() <= kind.supported, inputs.keys() - kind.supported
-    _refuse(list(kind.check(inputs)))
-    return Request(
-        account=account,
-        id=old.id if old else "",
-        name="test",
-        inputs={**kind.defaults, **inputs},
-        old=old,
-        settings=SETTINGS,
-    )
-
-
-def make(account: Account, token: str, **inputs: Any) -> Thing:
-    """A new thing. Raises CloudError where the cloud refuses it."""
-    kind = KINDS[token]
-    request = _request(account, kind, inputs, None)
-    _refuse(list(kind.rules(request)))
-    request = replace(request, id=kind.identify(request))
-    thing = Thing(
-        id=request.id, token=token, inputs=request.inputs, computed=kind.computed(request)
-    )
-    account.things[thing.id] = thing
-    return thing
-
-
-def change(account: Account, thing: Thing, **inputs: Any) -> Thing:
-    """A thing with other inputs; what would replace it is not for here."""
-    kind = KINDS[thing.token]
-    request = _request(account, kind, {**thing.inputs, **inputs}, thing)
-    _refuse(list(kind.rules(request)))
-    thing.computed.update(kind.updated(request))
-    thing.inputs = request.inputs
-    return thing
-
-
-def remove(account: Account, thing: Thing) -> Thing:
-    """A thing that is gone. Raises CloudError while something needs it."""
-    reason = KINDS[thing.token].blocks(account, thing)
-    _refuse([reason] if reason else [])
-    return account.things.pop(thing.id)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,0 +1,1 @@
+"""Every kind of bad input, by the name of its test."""
