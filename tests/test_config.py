@@ -96,8 +96,8 @@ TOP_KEYS = (
     "mirror, kubelet, apiserver, controllerManager, scheduler and etcd"
 )
 NETWORK_KEYS = (
-    "existing, podCidr, serviceCidr, hostCidr, nodePrefix, clusterDomain, plugin, backend and "
-    "proxyMode"
+    "existing, podCidr, serviceCidr, hostCidr, nodePrefix, clusterDomain, plugin, manifests, "
+    "backend and proxyMode"
 )
 NAME_WORDS = "lower-case letters, digits and dashes, a letter first and no dash last"
 LABEL_LIKE = "write one like ssd or zone-1"
@@ -268,7 +268,7 @@ BAD: dict[str, Bad] = {
         "network.plugin",
         "flanel",
         "is not one of the choices",
-        "write flannel or none (did you mean flannel?)",
+        "write flannel, calico, cilium, weave, manifests or none (did you mean flannel?)",
     ),
     "bad-backend": Bad(
         network(backend="hostgw"),
@@ -1079,6 +1079,15 @@ def test_read_catalogue(mirror: Callable[[object], str]) -> None:
     )
 
 
+def test_a_mirror_says_what_it_lacks_and_why(mirror: Callable[[object], str]) -> None:
+    found = read_catalogue(mirror(CATALOGUE))
+    there, named, unknown = "registry.k8s.io/pause:3.10.2", "docker.io/fluent/x:1", "quay.io/a/b:1"
+    assert found.missing([there, named, unknown]) == {
+        named: "no source",
+        unknown: "it was made before that was asked for",
+    }
+
+
 @pytest.mark.parametrize(
     ("document", "message"),
     [
@@ -1222,6 +1231,7 @@ config:
       nodePrefix: 24
       clusterDomain: cluster.local
       plugin: flannel
+      manifests: []
       backend: vxlan
       proxyMode: nftables
     addons:
