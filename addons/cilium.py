@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from addons.amend import with_images
-from interface import VXLAN_PORT
+from interface import IN_CLUSTER_KUBECONFIG, VXLAN_PORT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,9 +26,11 @@ NAMESPACE = "kube-system"
 def values(config: ClusterConfig) -> Mapping[str, JsonValue]:
     """The chart's values: no more than what carries pods' packets, with this cluster's network."""
     return {
+        # Not through the API's Service: that would have to wait for kube-proxy.
+        "kubeConfigPath": IN_CLUSTER_KUBECONFIG,
+        "kubeProxyReplacement": "true" if config.network.proxy_mode == "none" else "false",
         # Each host's piece of the pods' range is the one that Kubernetes gave it.
         "ipam": {"mode": "kubernetes"},
-        "kubeProxyReplacement": "false",  # there is a kube-proxy
         "routingMode": "tunnel",  # no cloud carries packets to pods' addresses
         "tunnelProtocol": "vxlan",
         "tunnelPort": VXLAN_PORT,

@@ -59,8 +59,9 @@ def read(data: bytes) -> Documents:
         return found
     for number, document in enumerate(documents, start=1):
         for place, item in _items(document, f"document {number}"):
-            fault = _fault(item, place)
-            if fault:
+            if not isinstance(item, dict):
+                found.faults.append(Fault(f"{place} is no object", ADVICE))
+            elif fault := _fault(item, place):
                 found.faults.append(fault)
             else:
                 found.objects.append(item)
@@ -81,9 +82,7 @@ def _items(document: object, place: str) -> Iterator[tuple[str, object]]:
     yield place, document
 
 
-def _fault(item: object, place: str) -> Fault | None:
-    if not isinstance(item, dict):
-        return Fault(f"{place} is no object", ADVICE)
+def _fault(item: Manifest, place: str) -> Fault | None:
     for key in ("apiVersion", "kind"):
         if not (isinstance(item.get(key), str) and item[key]):
             return Fault(f"{place} has no {key}", f"add {key} to it")

@@ -112,7 +112,7 @@ BAD: dict[str, Bad] = {
             f"cannot work with network.plugin {plugin}, {NO_SERVICES}",
             "write nftables or iptables, or leave out proxyMode",
         )
-        for plugin in ("calico", "cilium", "weave")
+        for plugin in ("calico", "weave")
     },
 }
 GOOD: dict[str, dict[str, Any]] = {
@@ -124,6 +124,7 @@ GOOD: dict[str, dict[str, Any]] = {
     ),
     "a proxy of the user's": network(plugin="manifests", manifests=[URL], proxyMode="none"),
     "flannel without a proxy": network(proxyMode="none"),
+    "cilium without a proxy": network(plugin="cilium", proxyMode="none"),
     **{plugin: network(plugin=plugin) for plugin in ("calico", "cilium", "weave", "none")},
 }
 

@@ -15,8 +15,8 @@ PLUGIN: Loc = ("network", "plugin")
 MANIFESTS: Loc = ("network", "manifests")
 BACKEND: Loc = ("network", "backend")
 PROXY_MODE: Loc = ("network", "proxyMode")
-# They reach the API server by its Service, as their makers' objects have it. flannel does not.
-NEEDS_SERVICES = ("calico", "cilium", "weave")
+# They reach the API server by its Service, as their makers' objects have it.
+NEEDS_SERVICES = ("calico", "weave")
 
 
 def manifests(config: ClusterConfig) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from addons import ADDONS, calico, cilium, render, weave
 from addons.amend import container, containers, repository, set_environment, with_images
 from addons.documents import read
 from addons.objects import find, pod_spec
-from interface import ADDONS_DIRECTORY
+from interface import ADDONS_DIRECTORY, IN_CLUSTER_KUBECONFIG
 from tests.addons.cases import config_of, context, delivered
 from tests.addons.test_delivery import MANAGED, in_files, keys
 
@@ -113,8 +113,9 @@ def test_weave_gets_the_pods_range_and_calls_nobody() -> None:
 
 def test_cilium_s_values() -> None:
     assert cilium.values(config_of({"name": "lab"})) == {
-        "ipam": {"mode": "kubernetes"},
+        "kubeConfigPath": IN_CLUSTER_KUBECONFIG,
         "kubeProxyReplacement": "false",
+        "ipam": {"mode": "kubernetes"},
         "routingMode": "tunnel",
         "tunnelProtocol": "vxlan",
         "tunnelPort": 8472,
@@ -123,6 +124,11 @@ def test_cilium_s_values() -> None:
         "hubble": {"enabled": False},
         "operator": {"replicas": 1},
     }
+
+
+def test_cilium_is_the_proxy_where_there_is_no_other() -> None:
+    raw = {"network": {"plugin": "cilium", "proxyMode": "none"}}
+    assert cilium.values(config_of(raw))["kubeProxyReplacement"] == "true"
 
 
 def test_pods_are_replaced_when_a_file_that_they_mount_changes() -> None:

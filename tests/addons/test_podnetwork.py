@@ -92,9 +92,14 @@ def test_files_are_read_in_their_order(file: Path, tmp_path: Path) -> None:
 def test_addresses_are_fetched_and_paths_are_read_from_the_home_folder_too(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = []
+    asked: list[tuple[str, ...]] = []
+
+    def answer(*words: str) -> bytes:
+        asked.append(words)
+        return SECRET.encode()
+
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(podnetwork, "fetch", lambda *a: asked.append(a) or SECRET.encode())
+    monkeypatch.setattr(podnetwork, "fetch", answer)
     found = load("https://example.com/a.yaml", f"~/{file.name}")
     assert [item["kind"] for item in found][:2] == ["Secret", "DaemonSet"]
     load(f"http://example.com/b.yaml#sha256={'5' * 64}")
