@@ -23,6 +23,8 @@ from tests.addons.test_deploy import graph, objects_of
 from versions import POD_NETWORKS
 
 if TYPE_CHECKING:
+    from _pytest.mark import ParameterSet
+
     from addons.objects import Manifest
 
 POD_CIDR = "10.128.0.0/14"
@@ -33,13 +35,21 @@ def raw_of(plugin: str) -> dict[str, Any]:
     return {"network": {"plugin": plugin, "podCidr": POD_CIDR}}
 
 
-@pytest.fixture(params=POD_NETWORKS)
+def lacking(name: str) -> str:
+    """Why the plugin cannot be looked at here; empty if it can."""
+    if not kept(POD_NETWORKS[name].sha256).is_file():
+        return f"{POD_NETWORKS[name].url} has not been fetched"
+    return "there is no helm" if name == CHART and not shutil.which("helm") else ""
+
+
+def case(name: str) -> ParameterSet:
+    reason = lacking(name)
+    return pytest.param(name, marks=[pytest.mark.skip(reason)] if reason else [])
+
+
+@pytest.fixture(params=map(case, POD_NETWORKS), ids=POD_NETWORKS)
 def plugin(request: pytest.FixtureRequest) -> str:
     name: str = request.param
-    if not kept(POD_NETWORKS[name].sha256).is_file():
-        pytest.skip(f"{POD_NETWORKS[name].url} has not been fetched")
-    if name == CHART and not shutil.which("helm"):
-        pytest.skip("there is no helm")
     return name
 
 
