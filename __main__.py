@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pulumi
 
-from addons import AddonContext, deliver
+from addons import AddonContext, deliver, podnetwork, select
 from addons.deploy import Addons, AddonsArgs
 from bootstrap.gates import Gates
 from bootstrap.hosts import Bootstrap, BootstrapArgs
@@ -18,12 +18,15 @@ from validation import load
 
 config = load()
 mirror = read_catalogue(config.mirror.directory) if config.mirror else None
+images = config.release.images
+selection = select(config, mirror.missing(images.values()) if mirror else {})
+network = podnetwork.load(config)
 
 machines = provision(config)
 pki = ClusterPki(config.name, PkiArgs(config=config, machines=machines))
 
-context = AddonContext(config=config, traits=machines.traits, images=config.release.images)
-delivery = deliver(context, mirror.unavailable if mirror else {})
+context = AddonContext(config=config, traits=machines.traits, images=images, network=network)
+delivery = deliver(context, selection)
 
 bootstrap = Bootstrap(
     config.name,

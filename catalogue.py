@@ -3,7 +3,7 @@
 `python -m airgap mirror` writes it as `catalog.json` into the mirror's directory.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,14 @@ class Catalogue:
     images: Mapping[str, str]  # reference upstream: digest on the mirror
     archives: Mapping[str, str]  # file name: sha256
     unavailable: Mapping[str, str]  # reference upstream: why the mirror has not got it
+
+    def missing(self, references: Iterable[str]) -> dict[str, str]:
+        """Those of the references that the mirror has not got, and why."""
+        return {
+            reference: self.unavailable.get(reference, "it was made before that was asked for")
+            for reference in references
+            if reference not in self.images
+        }
 
 
 class CatalogueError(Exception):

@@ -81,6 +81,26 @@ def _odd(count: int) -> int:
     return count
 
 
+def _manifests(source: str) -> str:
+    """A path, or an address that cannot be tampered with on the way: by TLS or by a checksum."""
+    if source.strip() != source or not source:
+        raise _refusal("is empty, or has spaces around it", "write a path or an https address")
+    if "://" not in source:
+        return source
+    address, hash_mark, checksum = source.partition("#")
+    if hash_mark and not fullmatch(r"sha256=[0-9a-f]{64}", checksum):
+        raise _refusal(
+            "has no SHA-256 after #", f"write {address}#sha256= and 64 digits, or only {address}"
+        )
+    scheme = "https?" if checksum else "https"
+    if not fullmatch(scheme + r"://[^/\s@]+/\S+", address):
+        raise _refusal(
+            "is no https address of a file",
+            "write https://HOST/FILE, http://HOST/FILE#sha256=..., or the path of a file",
+        )
+    return source
+
+
 _NAME = Form(
     r"[a-z]([a-z0-9-]*[a-z0-9])?",
     40,
@@ -155,6 +175,7 @@ User = Annotated[str, _USER]
 TagKey = Annotated[str, _TAG_KEY]
 TagValue = Annotated[str, _TAG_VALUE]
 Url = Annotated[str, _URL]
+ManifestSource = Annotated[str, AfterValidator(_manifests)]
 MasterCount = Annotated[
     int,
     Field(ge=MASTER_COUNTS[0], le=MASTER_COUNTS[-1], json_schema_extra={"enum": [*MASTER_COUNTS]}),

@@ -20,7 +20,11 @@ SSH_PORT = 22
 API_PORT = 6443
 ETCD_PEER_PORT = 2380
 KUBELET_PORT = 10250
-VXLAN_PORT = 8472  # UDP; flannel's on Linux
+VXLAN_PORT = 8472  # UDP; flannel's on Linux, and Cilium's
+CALICO_PORT = 4789  # UDP; its VXLAN, on the port that RFC 7348 names
+CILIUM_HEALTH_PORT = 4240  # each agent asks the others whether they are there
+WEAVE_PORT = 6783  # TCP for the hosts' connections, UDP for packets
+WEAVE_FAST_PORT = 6784  # UDP; packets that the kernel itself carries
 # Folders of a host: what static pods read to know themselves and others (a change in it restarts
 # them), and what the addon-manager keeps applied.
 PKI = "/etc/kubernetes/pki"

@@ -19,6 +19,7 @@ from forms import (
     HostAddress,
     Id,
     Label,
+    ManifestSource,
     MasterCount,
     Name,
     Url,
@@ -182,9 +183,18 @@ class Network(Model):
         description="Prefix length of the piece of `podCidr` that each host gets.",
     )
     cluster_domain: Domain = Field(default="cluster.local", description="DNS zone of Services.")
-    plugin: Literal["flannel", "none"] = Field(
+    plugin: Literal["flannel", "calico", "cilium", "weave", "manifests", "none"] = Field(
         default="flannel",
-        description="The pod network; `none` leaves it to you (nodes stay NotReady until then).",
+        description="The pod network; `manifests` applies files of yours; `none` leaves it to you "
+        "(nodes stay NotReady until then). It cannot change later: docs/networking.md. calico, "
+        "cilium (by `helm` on PATH) and weave (no releases since 2021) are fetched from upstream.",
+    )
+    manifests: tuple[ManifestSource, ...] = Field(
+        default=(),
+        description="For `plugin: manifests`, in this order: YAML files of Kubernetes objects, as "
+        "paths from the folder of Pulumi.yaml or as https addresses, with `#sha256=...` if they "
+        "are to stay what they are.",
+        examples=[["network/kube-router.yaml", "https://example.com/network.yaml"]],
     )
     backend: Literal["vxlan", "host-gw"] = Field(
         default="vxlan",

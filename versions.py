@@ -72,6 +72,41 @@ CNI_PLUGINS = Archive(
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Upstream:
+    """The objects of a pod network as its makers publish them: a YAML file, or a Helm chart.
+
+    Neither is copied into this repository: whoever runs the program fetches it, and the checksum
+    says that it is the very one that was read when the version was written here.
+    """
+
+    version: str
+    url: str
+    sha256: str
+
+
+# All three are under the Apache License 2.0. Calico: its own variant with VXLAN and without BGP.
+# Weave: the last release; Weaveworks closed in 2024, and the file names no version of its images.
+# Cilium: the checksum is also in the index of its chart repository.
+POD_NETWORKS: Mapping[str, Upstream] = {
+    "calico": Upstream(
+        version="v3.32.1",
+        url="https://raw.githubusercontent.com/projectcalico/calico/v3.32.1/manifests/calico-vxlan.yaml",
+        sha256="c2ab4f9a4ecde01d66e6f040d6745cd7f174d5ded573164c809ffb9f40a9d566",
+    ),
+    "cilium": Upstream(
+        version="v1.20.0",
+        url="https://helm.cilium.io/cilium-1.20.0.tgz",
+        sha256="c5f013912360d1a334f44ef25f36da59ba3414cdb48f466ee12d0c4fdff27883",
+    ),
+    "weave": Upstream(
+        version="2.8.1",
+        url="https://raw.githubusercontent.com/weaveworks/weave/v2.8.1/prog/weave-kube/weave-daemonset-k8s-1.11.yaml",
+        sha256="a2410c91152fdead60084a750d5041749e95350c038a9832e7dff71f85b52c9c",
+    ),
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Release:
     """One Kubernetes version and the component versions that go with it."""
 
@@ -89,6 +124,7 @@ class Release:
     def images(self) -> Mapping[str, str]:
         """Every image of the release, by the name that the program uses for it."""
         version = self.kubernetes
+        tags = {name: upstream.version for name, upstream in POD_NETWORKS.items()}
         return {
             "kube-apiserver": f"registry.k8s.io/kube-apiserver:{version}",
             "kube-controller-manager": f"registry.k8s.io/kube-controller-manager:{version}",
@@ -102,6 +138,13 @@ class Release:
             "coredns": f"registry.k8s.io/coredns/coredns:v{self.coredns}",
             "flannel": "ghcr.io/flannel-io/flannel:v0.28.10",
             "flannel-cni-plugin": "ghcr.io/flannel-io/flannel-cni-plugin:v1.9.1-flannel3",
+            "calico-cni": f"quay.io/calico/cni:{tags['calico']}",
+            "calico-kube-controllers": f"quay.io/calico/kube-controllers:{tags['calico']}",
+            "calico-node": f"quay.io/calico/node:{tags['calico']}",
+            "cilium": f"quay.io/cilium/cilium:{tags['cilium']}",
+            "cilium-operator": f"quay.io/cilium/operator-generic:{tags['cilium']}",
+            "weave-kube": f"docker.io/weaveworks/weave-kube:{tags['weave']}",
+            "weave-npc": f"docker.io/weaveworks/weave-npc:{tags['weave']}",
             "metrics-server": "registry.k8s.io/metrics-server/metrics-server:v0.9.0",
             "fluentd": "docker.io/fluent/fluentd-kubernetes-daemonset:v1.19.3-debian-forward-1.1",
             # Heapster was retired in 2018; this is its last stable image.

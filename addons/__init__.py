@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING
 
 from pulumi import RunError
 
-from addons import access, coredns, flannel, fluentd, heapster, kube_proxy, metrics_server
+from addons import (
+    access,
+    calico,
+    cilium,
+    coredns,
+    flannel,
+    fluentd,
+    heapster,
+    kube_proxy,
+    metrics_server,
+    weave,
+)
 from addons.context import AddonContext
 from addons.files import addon_files
 from addons.objects import Manifest, ordered, stamped
@@ -47,6 +58,10 @@ class Addon:
     essential: bool = False  # whether a cluster without it is none
 
 
+def _plugin(name: str) -> Callable[[ClusterConfig], bool]:
+    return lambda config: config.network.plugin == name
+
+
 ADDONS: tuple[Addon, ...] = (
     Addon(name="access", enabled=lambda _: True, render=access.render),
     Addon(
@@ -58,10 +73,36 @@ ADDONS: tuple[Addon, ...] = (
     ),
     Addon(
         name="flannel",
-        enabled=lambda config: config.network.plugin == "flannel",
+        enabled=_plugin("flannel"),
         render=flannel.render,
         images=("flannel", "flannel-cni-plugin"),
         essential=True,
+    ),
+    Addon(
+        name="calico",
+        enabled=_plugin("calico"),
+        render=calico.render,
+        images=calico.IMAGES,
+        essential=True,
+    ),
+    Addon(
+        name="cilium",
+        enabled=_plugin("cilium"),
+        render=cilium.render,
+        images=cilium.IMAGES,
+        essential=True,
+    ),
+    Addon(
+        name="weave",
+        enabled=_plugin("weave"),
+        render=weave.render,
+        images=weave.IMAGES,
+        essential=True,
+    ),
+    Addon(
+        name="pod-network",
+        enabled=_plugin("manifests"),
+        render=lambda context: list(context.network),
     ),
     Addon(
         name="coredns",
@@ -122,10 +163,13 @@ class Selection:
     skipped: tuple[Skipped, ...]
 
 
-def select(context: AddonContext, unavailable: Mapping[str, str] | None = None) -> Selection:
-    """The add-ons to install; `unavailable` is {image reference: why the mirror has not got it}."""
-    wanted = [addon for addon in ADDONS if addon.enabled(context.config)]
-    missing = {addon.name: _missing(addon, context, unavailable or {}) for addon in wanted}
+def select(config: ClusterConfig, unavailable: Mapping[str, str] | None = None) -> Selection:
+    """The add-ons to install; `unavailable` is {image reference: why the mirror has not got it}.
+
+    Raises EssentialImageError.
+    """
+    wanted = [addon for addon in ADDONS if addon.enabled(config)]
+    missing = {addon.name: _missing(addon, config, unavailable or {}) for addon in wanted}
     fatal = [skip for addon in wanted if addon.essential for skip in missing[addon.name]]
     if fatal:
         raise EssentialImageError(fatal)
@@ -136,9 +180,9 @@ def select(context: AddonContext, unavailable: Mapping[str, str] | None = None) 
 
 
 def _missing(
-    addon: Addon, context: AddonContext, unavailable: Mapping[str, str]
+    addon: Addon, config: ClusterConfig, unavailable: Mapping[str, str]
 ) -> tuple[Skipped, ...]:
-    images = [context.images[image] for image in addon.images]
+    images = [config.release.images[image] for image in addon.images]
     return tuple(
         Skipped(name=addon.name, image=image, reason=unavailable[image])
         for image in images
@@ -165,9 +209,8 @@ class Delivery:
     skipped: tuple[Skipped, ...] = ()
 
 
-def deliver(context: AddonContext, unavailable: Mapping[str, str] | None = None) -> Delivery:
-    """The add-ons that the config asks for and the mirror can supply, to the owner it names."""
-    selection = select(context, unavailable)
+def deliver(context: AddonContext, selection: Selection) -> Delivery:
+    """The selected add-ons, to the owner that the config names."""
     if context.config.addons.delivery == "pulumi":
         objects = tuple(render_all(context, selection.enabled))
         return Delivery(objects=objects, skipped=selection.skipped)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from addons.objects import Manifest
     from config import ClusterConfig
     from interface import Traits
 
@@ -19,3 +20,5 @@ class AddonContext:
     config: ClusterConfig
     traits: Traits
     images: Mapping[str, str]  # by the name that the version table has for it
+    # What the pod network consists of where others wrote it: podnetwork.load.
+    network: Sequence[Manifest] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pulumi
 from pulumi import ComponentResource, CustomResource, Input, Output, Resource, ResourceOptions
@@ -76,7 +76,15 @@ class KubernetesObject(CustomResource):
     """One object just as it is rendered: no generated class that would rename its fields."""
 
     def __init__(self, manifest: Manifest, opts: ResourceOptions) -> None:
-        super().__init__(type_token(manifest), name_of(manifest), dict(manifest), opts)
+        super().__init__(type_token(manifest), name_of(manifest), properties(manifest), opts)
+
+
+def properties(manifest: Manifest) -> dict[str, Any]:
+    """The object's fields; what a Secret holds is a secret in the state, too."""
+    hidden = {"data", "stringData"} if manifest["kind"] == "Secret" else set()
+    return {
+        key: Output.secret(value) if key in hidden else value for key, value in manifest.items()
+    }
 
 
 def type_token(manifest: Manifest) -> str:

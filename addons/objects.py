@@ -16,7 +16,9 @@ Manifest = dict[str, Any]
 CHECKSUM_ANNOTATION = "kubernetes-anywhere/config-sha256"
 _PREPARATIONS = (
     "Namespace",
+    "CustomResourceDefinition",
     "ServiceAccount",
+    "Secret",
     "ClusterRole",
     "Role",
     "ClusterRoleBinding",
@@ -72,12 +74,13 @@ def stamped(objects: list[Manifest]) -> list[Manifest]:
 
     So pods are replaced when only their configuration has changed.
     """
-    data = {name_of(o): o["data"] for o in objects if o["kind"] == "ConfigMap"}
+    data = {name_of(o): o.get("data") for o in objects if o["kind"] == "ConfigMap"}
     return [_with_checksum(o, data) for o in objects]
 
 
 def _with_checksum(workload: Manifest, data: Mapping[str, Any]) -> Manifest:
-    used = [data[f"{namespace_of(workload)}/{name}"] for name in config_maps(workload)]
+    names = [f"{namespace_of(workload)}/{name}" for name in config_maps(workload)]
+    used = [data[name] for name in names if name in data]  # a user's may be made by others
     if not used:
         return workload
     checksum = sha256(json.dumps(used, sort_keys=True).encode()).hexdigest()
@@ -103,8 +106,10 @@ def name_of(manifest: Manifest) -> str:
 
 def pod_spec(manifest: Manifest) -> Manifest:
     """What the object makes pods from; empty when it makes none."""
-    spec: Manifest = manifest.get("spec", {}).get("template", {}).get("spec", {})
-    return spec
+    found: object = manifest
+    for key in ("spec", "template", "spec"):
+        found = found.get(key) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 def config_maps(manifest: Manifest) -> list[str]:
@@ -114,7 +119,7 @@ def config_maps(manifest: Manifest) -> list[str]:
 
 
 def ordered(objects: Iterable[Manifest]) -> list[Manifest]:
-    """Namespaces first, then rights and configuration, then what runs; otherwise as given."""
+    """Namespaces and types first, then rights and configuration, then what runs; else as given."""
     last = len(_PREPARATIONS)
     rank = {kind: index for index, kind in enumerate(_PREPARATIONS)}
     return sorted(objects, key=lambda o: rank.get(o["kind"], last))
@@ -128,17 +133,24 @@ def needs(manifest: Manifest, other: Manifest) -> bool:
     """
     if other["kind"] == "Namespace":
         return name_of(other) == namespace_of(manifest)
+    if other["kind"] == "CustomResourceDefinition":
+        return _defines(other["spec"], manifest)
     spec, namespace = pod_spec(manifest), namespace_of(manifest)
     if not spec:
         return False
-    account = spec["serviceAccountName"]
+    account = spec.get("serviceAccountName", "default")
     if other["kind"] in _BINDINGS:
         subject = {"kind": "ServiceAccount", "name": account, "namespace": namespace}
-        return subject in other["subjects"]
+        return any(subject.items() <= one.items() for one in other.get("subjects") or ())
     wanted = {"ServiceAccount": [account], "ConfigMap": config_maps(manifest)}
     return other["metadata"]["name"] in wanted.get(other["kind"], ()) and (
         namespace_of(other) == namespace
     )
+
+
+def _defines(definition: Mapping[str, Any], manifest: Manifest) -> bool:
+    group = str(manifest["apiVersion"]).partition("/")[0]
+    return (group, manifest["kind"]) == (definition["group"], definition["names"]["kind"])
 
 
 class _Dumper(yaml.SafeDumper):

@@ -171,6 +171,13 @@ def _machine(view: HostView) -> tuple[str, ...]:
     return (call("machine", view.identity),) if view.identity else ()
 
 
+def _made_with(view: HostView) -> tuple[str, ...]:
+    """What a cluster is made with and cannot change while it runs: its objects and traces stay."""
+    config = view.config
+    facts = {"network.plugin": config.network.plugin, "addons.delivery": config.addons.delivery}
+    return tuple(call("made_with", key, value) for key, value in facts.items())
+
+
 def reachable(view: HostView, valid_from: str) -> str:
     """Step 1: wait for SSH, then find everything that would fail later.
 
@@ -189,6 +196,7 @@ def reachable(view: HostView, valid_from: str) -> str:
             *(call("needs_mebibytes", path, str(size)) for path, size in ROOM_MEBIBYTES.items()),
             *(call("needs_free_port", str(port)) for port in PORTS[view.spec.role]),
             *(call("etcd_members", wanted) for wanted in members),
+            *_made_with(view),
             "check",
         ),
     )
@@ -203,6 +211,7 @@ def prepare(view: HostView) -> str:
             *_machine(view),
             "alone",
             call("cluster", view.config.name),
+            *_made_with(view),
             call("runtime", folders(view.config)["containerd"]),
             *(call("archive", d.folder, d.file, d.url, d.sha256) for d in downloads(view)),
             *(place(file) for file in runtime_files(view)),

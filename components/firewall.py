@@ -13,7 +13,17 @@ from enum import StrEnum
 from typing import Literal
 
 from config import ClusterConfig
-from interface import API_PORT, ETCD_PEER_PORT, KUBELET_PORT, SSH_PORT, VXLAN_PORT
+from interface import (
+    API_PORT,
+    CALICO_PORT,
+    CILIUM_HEALTH_PORT,
+    ETCD_PEER_PORT,
+    KUBELET_PORT,
+    SSH_PORT,
+    VXLAN_PORT,
+    WEAVE_FAST_PORT,
+    WEAVE_PORT,
+)
 
 
 class Peer(StrEnum):
@@ -79,7 +89,12 @@ def _masters_meet(config: ClusterConfig) -> bool:
 
 
 def _vxlan(config: ClusterConfig) -> bool:
-    return config.network.plugin == "flannel" and config.network.backend == "vxlan"
+    network = config.network
+    return network.plugin == "cilium" or (network.plugin, network.backend) == ("flannel", "vxlan")
+
+
+def _plugin(name: str) -> Need:
+    return lambda config: config.network.plugin == name
 
 
 def _metrics(config: ClusterConfig) -> bool:
@@ -104,6 +119,21 @@ def _rows(
             needed=needed,
         )
         for source, target, needed, why in rows
+    )
+
+
+def _among_hosts(
+    service: str, protocol: Protocol, port: int, needed: Need, why: str
+) -> tuple[Rule, ...]:
+    """Rows for what every host does with every other."""
+    return _rows(
+        service,
+        protocol,
+        port,
+        (Peer.MASTER, Peer.NODE, _all(needed, _any_node), why),
+        (Peer.NODE, Peer.MASTER, _all(needed, _any_node), why),
+        (Peer.NODE, Peer.NODE, _all(needed, _nodes_meet), why),
+        (Peer.MASTER, Peer.MASTER, _all(needed, _masters_meet), why),
     )
 
 
@@ -151,6 +181,15 @@ TABLE: tuple[Rule, ...] = (
         (Peer.NODE, Peer.MASTER, _all(_vxlan, _any_node), "that pod's answers"),
         (Peer.NODE, Peer.NODE, _all(_vxlan, _nodes_meet), "pods of one node to those of another"),
         (Peer.MASTER, Peer.MASTER, _all(_vxlan, _masters_meet), "the same on masters"),
+    ),
+    *_among_hosts("calico", "udp", CALICO_PORT, _plugin("calico"), "Calico: pods of two hosts"),
+    *_among_hosts(
+        "health", "tcp", CILIUM_HEALTH_PORT, _plugin("cilium"), "Cilium: whether hosts are well"
+    ),
+    *_among_hosts("weave", "tcp", WEAVE_PORT, _plugin("weave"), "Weave: hosts find each other"),
+    *_among_hosts("weave-udp", "udp", WEAVE_PORT, _plugin("weave"), "Weave: pods of two hosts"),
+    *_among_hosts(
+        "weave-fast", "udp", WEAVE_FAST_PORT, _plugin("weave"), "Weave: the same, faster"
     ),
 )
 

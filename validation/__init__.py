@@ -24,6 +24,7 @@ from validation.components import COMPONENT_CHECKS
 from validation.flags import FLAGS, Tables
 from validation.hosts import HOST_CHECKS
 from validation.networks import NETWORK_CHECKS
+from validation.podnetwork import POD_NETWORK_CHECKS
 from validation.problems import ConfigError, Problem, as_problem
 from validation.translate import meant, problem_of
 
@@ -50,7 +51,7 @@ CLUSTER_KEY = f"{PROJECT}:{KEY}"  # as a stack file has it
 MIRROR_VARIABLE = "KUBERNETES_ANYWHERE_MIRROR"
 DEFAULTS_VARIABLE = "KUBERNETES_ANYWHERE_DEFAULTS"  # JSON: a cluster config object, or part of one
 
-CHECKS = (*NETWORK_CHECKS, *HOST_CHECKS, *ADDON_CHECKS)
+CHECKS = (*NETWORK_CHECKS, *POD_NETWORK_CHECKS, *HOST_CHECKS, *ADDON_CHECKS)
 
 
 def load() -> ClusterConfig:

@@ -79,6 +79,18 @@ def sources(release: Release) -> Mapping[str, Source]:
             base=Base.NODE, entries=_programs(recipes.FLANNEL_CNI_PLUGIN, "flannel", folder="")
         ),
         "agnhost": _agnhost(release),
+        **dict.fromkeys(
+            ("calico-cni", "calico-kube-controllers", "calico-node"),
+            Unavailable(reason="no recipe builds it: it has BPF programs and a Linux of its own"),
+        ),
+        **dict.fromkeys(
+            ("cilium", "cilium-operator"),
+            Unavailable(reason="no recipe builds it: it has BPF programs and an Envoy of its own"),
+        ),
+        **dict.fromkeys(
+            ("weave-kube", "weave-npc"),
+            Unavailable(reason="abandoned in 2024; the Go module proxy does not serve its source"),
+        ),
         "fluentd": Unavailable(
             reason="a Ruby program with many gems; no Debian package and no Go module has it"
         ),

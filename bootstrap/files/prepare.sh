@@ -79,6 +79,8 @@ pull_images() {
   ((failed == 0)) || exit 1
 }
 
+made_with() { say "$2" >"$state/made-with.$1"; } # what `reachable` compares the config with
+
 prepare() {
   mkdir -p "$state"
   say "$want_cluster" >"$state/cluster"

@@ -44,6 +44,12 @@ etcd_members() { # NAME=URL,... as etcd would be told; it reads them once, when 
   [[ $(sed -n 's/.*--initial-cluster=//p' "$manifest") == "$1" ]] ||
     problem "etcd's members cannot change on a running cluster yet; set 'masters.count' back"
 }
+made_with() { # KEY VALUE: of the config; `prepare` keeps them
+  local file=$state/made-with.$1
+  ours && [[ -f $file && -f /etc/systemd/system/kubelet.service ]] || return 0
+  [[ $(<"$file") == "$2" ]] ||
+    problem "the cluster runs with $1 $(<"$file"), which cannot become $2 now; set it back, or see docs/networking.md"
+}
 system() {
   [[ $(id -u) == 0 ]] || problem "the SSH user is not root"
   [[ -d /run/systemd/system ]] || problem "does not run systemd"

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from addons import AddonContext, Selection, render, select
+from addons import AddonContext, Delivery, Selection, deliver, render, select
 from config import ClusterConfig
 from interface import Traits
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from addons.objects import Manifest
 
 FORWARD = {"output": "forward", "forward": {"host": "logs.example.com", "port": 24225}}
@@ -35,13 +37,33 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
-def context(raw: dict[str, Any] | None = None, traits: Traits | None = None) -> AddonContext:
-    config = ClusterConfig.model_validate_json(json.dumps(raw or {}))
-    return AddonContext(config=config, traits=traits or Traits(), images=config.release.images)
+def config_of(raw: dict[str, Any] | None = None) -> ClusterConfig:
+    return ClusterConfig.model_validate_json(json.dumps(raw or {}))
 
 
-def selection(raw: dict[str, Any] | None = None) -> Selection:
-    return select(context(raw))
+def context(
+    raw: dict[str, Any] | None = None,
+    traits: Traits | None = None,
+    network: Sequence[Manifest] = (),
+) -> AddonContext:
+    config = config_of(raw)
+    return AddonContext(
+        config=config, traits=traits or Traits(), images=config.release.images, network=network
+    )
+
+
+def selection(
+    raw: dict[str, Any] | None = None, unavailable: Mapping[str, str] | None = None
+) -> Selection:
+    return select(config_of(raw), unavailable)
+
+
+def delivered(
+    raw: dict[str, Any] | None = None,
+    unavailable: Mapping[str, str] | None = None,
+    network: Sequence[Manifest] = (),
+) -> Delivery:
+    return deliver(context(raw, network=network), selection(raw, unavailable))
 
 
 def rendered(
@@ -49,7 +71,7 @@ def rendered(
 ) -> dict[str, list[Manifest]]:
     """The objects by add-on."""
     what = context(raw, traits)
-    return {addon.name: render(addon, what) for addon in select(what).enabled}
+    return {addon.name: render(addon, what) for addon in selection(raw).enabled}
 
 
 def everything(raw: dict[str, Any] | None = None, traits: Traits | None = None) -> list[Manifest]:

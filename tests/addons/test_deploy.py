@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pulumi
 import pytest
 
-from addons import Delivery, deliver
 from addons.deploy import Addons, AddonsArgs
-from tests.addons.cases import CASES, context
+from tests.addons.cases import CASES, context, delivered
 from tests.addons.test_delivery import MANAGED, UNAVAILABLE
 from tests.conftest import Graph, Registered, record
+
+if TYPE_CHECKING:
+    from addons import Delivery
 
 COMPONENT = "kubernetes-anywhere:addons:Addons"
 PROVIDER = "pulumi:providers:kubernetes"
@@ -49,12 +51,12 @@ def objects_of(found: Graph) -> list[Registered]:
 
 @pytest.fixture(scope="module")
 def update() -> Graph:
-    return graph(deliver(context()))
+    return graph(delivered())
 
 
 @pytest.mark.parametrize("run", [{"preview": False}, {"preview": True}], ids=str)
 def test_every_object_is_registered_even_if_nothing_is_known_yet(run: dict[str, bool]) -> None:
-    delivery = deliver(context())
+    delivery = delivered()
     found = objects_of(graph(delivery, **run))
     inputs = [item.inputs for item in found]
     assert len(inputs) == len(delivery.objects) > 30
@@ -162,7 +164,7 @@ def test_nothing_waits_for_a_service_which_itself_waits_for_pods(update: Graph) 
 
 
 def test_what_the_addon_manager_owns_is_not_registered_and_needs_no_provider() -> None:
-    found = graph(deliver(context(MANAGED)))
+    found = graph(delivered(MANAGED))
     assert objects_of(found) == []
     assert found.of_type(PROVIDER) == {}
     assert list(found.of_type(COMPONENT)) == ["test"]
@@ -176,7 +178,7 @@ def test_what_is_left_out_is_said_once(
         pulumi.log, "warn", lambda message, resource: warnings.append(message) if resource else None
     )
     what = context(CASES["default"])
-    graph(deliver(what, {what.images["fluentd"]: UNAVAILABLE}))
+    graph(delivered(CASES["default"], {what.images["fluentd"]: UNAVAILABLE}))
     assert warnings == [
         f"fluentd is left out: the mirror has no {what.images['fluentd']} ({UNAVAILABLE})"
     ]

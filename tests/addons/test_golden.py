@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from addons.objects import to_yaml
+from tests.addons import test_plugins
 from tests.addons.cases import CASES, rendered
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -18,6 +19,7 @@ EXPECTED = {
     "heapster.yaml": rendered(CASES["heapster"])["heapster"],
     "fluentd-forward.yaml": rendered(CASES["forward"])["fluentd"],
     "kube-proxy-iptables.yaml": rendered(CASES["iptables"])["kube-proxy"],
+    **{f"sample-{plugin}.yaml": test_plugins.rendered(plugin) for plugin in test_plugins.PLUGINS},
 }
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bootstrap import render
+from bootstrap.step import read
 from model import Role
 from tests.bootstrap.views import VALID_FROM, view
 
@@ -87,6 +88,52 @@ def test_other_etcd_members_are_refused_once_there_is_data(host: Sandbox) -> Non
     ran = reach(host, masters=3)
     assert ran.status == 1
     assert "masters.count" in ran.stderr
+
+
+CHANGES: list[tuple[dict[str, Any], str]] = [
+    ({"network": {"plugin": "calico"}}, "runs with network.plugin flannel, which cannot become"),
+    ({"network": {"plugin": "none"}}, "docs/networking.md"),
+    ({"addons": {"delivery": "addon-manager"}}, "runs with addons.delivery pulumi, which cannot"),
+]
+
+
+def made(host: Sandbox, role: Role, *, running: bool) -> None:
+    """The host as the steps leave it: prepared, and then maybe with a kubelet."""
+    host.write("machine", "x86_64\n")
+    host.write("images", "\n".join(view(role).config.release.images.values()))
+    facts = [line for line in render.prepare(view(role)).splitlines() if "made_with " in line]
+    assert host.run("\n".join((read("common.sh"), read("prepare.sh"), "alone", *facts))).status == 0
+    host.write("/var/lib/kubernetes-anywhere/cluster", "test\n")
+    if running:
+        host.write("/etc/systemd/system/kubelet.service", "[Service]\n")
+
+
+@pytest.mark.parametrize("role", Role)
+@pytest.mark.parametrize(("keys", "words"), CHANGES, ids=str)
+def test_a_running_cluster_keeps_what_it_was_made_with(
+    host: Sandbox, role: Role, keys: dict[str, Any], words: str
+) -> None:
+    made(host, role, running=True)
+    assert reach(host, role).status == 0
+    ran = reach(host, role, **keys)
+    assert ran.status == 1
+    assert "1 problem(s)" in ran.stderr
+    assert words in ran.stderr
+
+
+@pytest.mark.parametrize(("keys", "_words"), CHANGES, ids=str)
+def test_until_it_runs_it_may_be_made_with_something_else(
+    host: Sandbox, keys: dict[str, Any], _words: str
+) -> None:
+    made(host, Role.NODE, running=False)
+    assert reach(host, Role.NODE, **keys).status == 0
+
+
+def test_a_cluster_that_was_made_before_this_was_kept_goes_on(host: Sandbox) -> None:
+    made(host, Role.NODE, running=True)
+    for path in host.path("/var/lib/kubernetes-anywhere").glob("made-with.*"):
+        path.unlink()
+    assert reach(host, Role.NODE, network={"plugin": "calico"}).status == 0
 
 
 @pytest.mark.parametrize(("machine", "arch"), [("x86_64", "amd64"), ("aarch64", "arm64")])

@@ -30,6 +30,8 @@ MASTERS = {
     "kubelet-master-master",
     "vxlan-master-master",
 }
+PAIRS = ("master-node", "node-master", "node-node")
+WITHOUT_NETWORK = {name for name in PUBLIC if not name.startswith("vxlan")}
 METRICS = {"kubelet-node-master", "kubelet-node-node"}
 
 
@@ -46,9 +48,21 @@ def row(rule: Rule) -> str:
         ({"nodes": 0}, {name for name in PUBLIC if "node" not in name and "outside" not in name}),
         ({"nodes": 1}, {name for name in PUBLIC if not name.endswith("node-node")}),
         ({"addons": {"metrics": "none"}}, PUBLIC - METRICS),
+        ({"network": {"plugin": "none"}}, WITHOUT_NETWORK),
         (
-            {"network": {"plugin": "none"}},
-            {name for name in PUBLIC if not name.startswith("vxlan")},
+            {"network": {"plugin": "manifests", "manifests": ["network.yaml"]}},
+            WITHOUT_NETWORK,
+        ),
+        ({"network": {"backend": "host-gw"}}, WITHOUT_NETWORK),
+        (
+            {"network": {"plugin": "calico"}},
+            WITHOUT_NETWORK | {f"calico-{pair}" for pair in PAIRS},
+        ),
+        ({"network": {"plugin": "cilium"}}, PUBLIC | {f"health-{pair}" for pair in PAIRS}),
+        (
+            {"network": {"plugin": "weave"}},
+            WITHOUT_NETWORK
+            | {f"{way}-{pair}" for way in ("weave", "weave-udp", "weave-fast") for pair in PAIRS},
         ),
         (
             {"access": {"private": True}},
@@ -65,6 +79,27 @@ def test_every_row_has_a_name_of_its_own_that_every_cloud_takes() -> None:
     names = [rule.name for rule in TABLE]
     assert len(set(names)) == len(names)
     assert max(map(len, names)) <= 26
+
+
+@pytest.mark.parametrize(
+    ("plugin", "ports"),
+    [
+        ("flannel", {("udp", 8472)}),
+        ("calico", {("udp", 4789)}),
+        ("cilium", {("udp", 8472), ("tcp", 4240)}),
+        ("weave", {("tcp", 6783), ("udp", 6783), ("udp", 6784)}),
+    ],
+)
+def test_each_pod_network_has_its_ports_between_all_hosts(
+    plugin: str, ports: set[tuple[str, int]]
+) -> None:
+    found = set(rules(cluster(3, network={"plugin": plugin}))) - set(
+        rules(cluster(3, network={"plugin": "none"}))
+    )
+    hosts = (Peer.MASTER, Peer.NODE)
+    assert {(rule.protocol, rule.port, rule.source, rule.target) for rule in found} == {
+        (*port, source, target) for port in ports for source in hosts for target in hosts
+    }
 
 
 def test_nobody_from_outside_reaches_more_than_ssh_and_the_api() -> None:

@@ -24,6 +24,15 @@ def test_read_catalogue(mirror: Callable[[object], str]) -> None:
     )
 
 
+def test_a_mirror_says_what_it_lacks_and_why(mirror: Callable[[object], str]) -> None:
+    found = read_catalogue(mirror(CATALOGUE))
+    there, named, unknown = "registry.k8s.io/pause:3.10.2", "docker.io/fluent/x:1", "quay.io/a/b:1"
+    assert found.missing([there, named, unknown]) == {
+        named: "no source",
+        unknown: "it was made before that was asked for",
+    }
+
+
 @pytest.mark.parametrize(
     ("document", "message"),
     [

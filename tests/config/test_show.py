@@ -58,6 +58,7 @@ config:
       nodePrefix: 24
       clusterDomain: cluster.local
       plugin: flannel
+      manifests: []
       backend: vxlan
       proxyMode: nftables
     addons:

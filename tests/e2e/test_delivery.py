@@ -21,7 +21,7 @@ def expected(cluster: Cluster) -> dict[tuple[str, str], dict[str, Any]]:
     config = cluster.config
     context = AddonContext(config=config, traits=TRAITS, images=config.release.images)
     unavailable = dict.fromkeys(cluster.unavailable, "")
-    objects = render_all(context, select(context, unavailable).enabled)
+    objects = render_all(context, select(config, unavailable).enabled)
     return {(o["kind"], name_of(o)): o for o in objects}
 
 

@@ -11,8 +11,8 @@ TOP_KEYS = (
     "mirror, kubelet, apiserver, controllerManager, scheduler and etcd"
 )
 NETWORK_KEYS = (
-    "existing, podCidr, serviceCidr, hostCidr, nodePrefix, clusterDomain, plugin, backend and "
-    "proxyMode"
+    "existing, podCidr, serviceCidr, hostCidr, nodePrefix, clusterDomain, plugin, manifests, "
+    "backend and proxyMode"
 )
 
 BAD: dict[str, Bad] = {

@@ -41,7 +41,7 @@ BAD: dict[str, Bad] = {
         "network.plugin",
         "flanel",
         "is not one of the choices",
-        "write flannel or none (did you mean flannel?)",
+        "write flannel, calico, cilium, weave, manifests or none (did you mean flannel?)",
     ),
     "bad-backend": Bad(
         network(backend="hostgw"),

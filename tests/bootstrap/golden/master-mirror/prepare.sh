@@ -1,5 +1,7 @@
 alone
 cluster test
+made_with network.plugin flannel
+made_with addons.delivery pulumi
 runtime containerd-2.3.4
 archive containerd-2.3.4 containerd-2.3.4-linux-amd64.tar.gz http://172.30.0.3/archives/containerd-2.3.4-linux-amd64.tar.gz 9d68969855fbf676cdb8ed758e420fb048d61f984f61de3e53eddfebe484d168
 archive runc-1.4.3 runc.amd64 http://172.30.0.3/archives/runc.amd64 5555555555555555555555555555555555555555555555555555555555555555

@@ -20,4 +20,6 @@ needs_free_port 10250
 needs_free_port 10257
 needs_free_port 10259
 etcd_members test-master-0=https://172.30.0.10:2380
+made_with network.plugin flannel
+made_with addons.delivery pulumi
 check

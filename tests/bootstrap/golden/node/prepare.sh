@@ -1,5 +1,7 @@
 alone
 cluster test
+made_with network.plugin flannel
+made_with addons.delivery pulumi
 runtime containerd-2.3.4
 archive containerd-2.3.4 containerd-2.3.4-linux-amd64.tar.gz https://github.com/containerd/containerd/releases/download/v2.3.4/containerd-2.3.4-linux-amd64.tar.gz 9d68969855fbf676cdb8ed758e420fb048d61f984f61de3e53eddfebe484d168
 archive runc-1.4.3 runc.amd64 https://github.com/opencontainers/runc/releases/download/v1.4.3/runc.amd64 f6ae8efc0fa40079e1475e97cbe9d1bd3f106a28d6af78a11d9f1bd565515e60

@@ -14,4 +14,6 @@ needs_command journalctl
 needs_mebibytes /opt 1024
 needs_mebibytes /var/lib 4096
 needs_free_port 10250
+made_with network.plugin flannel
+made_with addons.delivery pulumi
 check
