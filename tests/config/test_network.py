@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.test_config import Bad, network
+from tests.config.cases import Bad, network
 from validation import ConfigError, Problem, parse
 
 SUM = "5" * 64
