@@ -47,7 +47,7 @@ def case(name: str) -> ParameterSet:
     return pytest.param(name, marks=[pytest.mark.skip(reason)] if reason else [])
 
 
-@pytest.fixture(params=map(case, POD_NETWORKS), ids=POD_NETWORKS)
+@pytest.fixture(params=map(case, POD_NETWORKS), ids=[*POD_NETWORKS])
 def plugin(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     return name

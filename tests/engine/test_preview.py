@@ -14,6 +14,7 @@ from addons import ADDONS, AddonContext, render_all
 from addons.deploy import type_token
 from addons.objects import name_of
 from components.local.platform import TRAITS
+from tests.addons import test_podnetwork as podnetworks
 from tests.engine.cli import Plan, Pulumi
 from tests.engine.conftest import CLUSTER, Listener, Stacks
 from validation import parse
@@ -159,3 +160,17 @@ def test_a_diff_by_a_person_who_has_another_cluster_and_a_poor_mirror(
     for host in HOSTS:
         assert f"::{host}-activate]" in text
     assert yaml.safe_load(somebodys_kubeconfig.read_text())["current-context"] == "theirs"
+
+
+def test_a_pod_network_of_files_is_shown_and_what_its_secret_holds_is_not(
+    stacks: Stacks, tmp_path: Path
+) -> None:
+    path = tmp_path / "net.yaml"
+    path.write_text(f"{podnetworks.TYPE}---\n{podnetworks.POOL}---\n{podnetworks.SECRET}")
+    stack = stacks("files", {"mirror": None, "network": podnetworks.raw_of(str(path))["network"]})
+    text = stack.diff()
+    for kind in ("core/v1:Secret", "example.com/v1:Pool"):
+        assert f"+ {KUBERNETES}{kind}: (create)" in text
+    assert f"{KUBERNETES}apiextensions.k8s.io/v1:CustomResourceDefinition" in text
+    assert "opensesame" not in text
+    assert "flannel" not in text
