@@ -30,6 +30,9 @@ class Network:
     cidr: str
     mtu: int
     internet: bool  # whether public addresses work in it: an internet gateway, say
+    # Which address, by index, the cloud keeps beside the gateway's: Docker's bridge, which has
+    # none, wants one to its name.
+    kept: int = 2
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -23,7 +23,7 @@ from components.local.containers.engine import (
 from components.local.containers.shell import CommandError
 from tests.clouds.fabric.look import IDENTITY, There
 from tests.clouds.fabric.model import Fabric, Network
-from tests.clouds.fabric.place import Place, key, unused
+from tests.clouds.fabric.place import Place, key
 
 _ISOLATED = (
     *("--opt", "com.docker.network.bridge.inhibit_ipv4=true"),
@@ -33,7 +33,7 @@ _ISOLATED = (
 
 def identity(network: Network) -> str:
     """What a Docker network cannot change."""
-    return key(f"{network.id} {network.cidr} {network.mtu}")
+    return key(f"{network.id} {network.cidr} {network.mtu} {network.kept}")
 
 
 def make_internet(place: Place, there: There) -> None:
@@ -83,7 +83,7 @@ def make_networks(fabric: Fabric, place: Place, there: There) -> None:
         name = place.network(network.id)
         if name not in there.networks:
             options = (
-                *("--gateway", str(unused(network.cidr)), *_ISOLATED),
+                *("--gateway", str(IPv4Network(network.cidr)[network.kept]), *_ISOLATED),
                 *("--opt", f"com.docker.network.driver.mtu={network.mtu}"),
             )
             _create(name, place, network.cidr, options, identity(network))

@@ -63,10 +63,5 @@ class Place:
 
 
 def gateway(cidr: str) -> IPv4Address:
-    """The router's address in a cloud's network: the last one."""
-    return IPv4Network(cidr)[-2]
-
-
-def unused(cidr: str) -> IPv4Address:
-    """The address that Docker keeps for its bridge, which gets none: the last but one."""
-    return IPv4Network(cidr)[-3]
+    """The router's address in a cloud's network: the first one, which every cloud keeps for it."""
+    return IPv4Network(cidr)[1]
