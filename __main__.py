@@ -52,6 +52,7 @@ addons = Addons(
     ),
 )
 ready = gates.cluster(after=[api_ready, addons])
+gates.owned(after=[api_ready, addons])
 
 pulumi.export("kubeconfig", pki.kubeconfig)
 pulumi.export("apiEndpoint", pki.client.server)

@@ -67,6 +67,8 @@ class Traits:
     """What is peculiar to a platform's machines, as data: phase 2 merges it in and asks nothing."""
 
     protect: bool = True  # whether a CA may only go when somebody says so twice
+    # Whether what runs in the cluster can make load balancers and volumes that outlive it.
+    makes_cloud_things: bool = False
     systemd_cgroup: bool = True
     restrict_oom_score_adj: bool = False
     kubelet: Mapping[str, JsonValue] = field(default_factory=dict)  # KubeletConfiguration fields
@@ -89,6 +91,7 @@ class Machines:
     )  # http://..., where hosts get images and archives; None: upstream
     traits: Traits
     lifetime: Resource | None = None  # what the cluster dies with as a whole; None: nothing of ours
+    everything: Resource | None = None  # the component of all that phase 1 made; None: nothing
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,15 +1,20 @@
-"""The gates between the phases: what must be true of the cluster before the program goes on."""
+"""The gates between the phases: what must be true of the cluster before the program goes on.
+
+And, the other way round, before `destroy` takes anything away.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pulumi import ComponentResource, Input, Output, Resource, ResourceOptions
+from pulumi import ComponentResource, Input, Output, Resource, ResourceOptions, create_urn
 
-from bootstrap.remote import OperatorStep, operator_step
+from bootstrap.remote import OPERATOR_STEP_TYPE, OperatorStep, operator_step
 from config import ClusterConfig
 from interface import ApiClient, Machines
 from model import Role
+
+TYPE = "kubernetes-anywhere:bootstrap:Gates"
 
 
 class Gates(ComponentResource):
@@ -23,7 +28,7 @@ class Gates(ComponentResource):
         client: ApiClient,
         opts: ResourceOptions | None = None,
     ) -> None:
-        super().__init__("kubernetes-anywhere:bootstrap:Gates", name, {}, opts)
+        super().__init__(TYPE, name, {}, opts)
         self._name, self._config, self._machines, self._client = name, config, machines, client
         self.register_outputs({})
 
@@ -43,25 +48,52 @@ class Gates(ComponentResource):
         }
         return self._gate("cluster", expected, after)
 
+    def owned(self, after: Sequence[Resource]) -> OperatorStep | None:
+        """Goes before all else, and with it what the cluster has made in the cloud by itself.
+
+        Its controllers need everything for that, so it comes after everything: each machine, the
+        ways between them and the endpoint. It does not die with the machines, or it would never
+        run. Whenever this resource goes, a running cluster loses its volumes: hence the protection,
+        and hence nothing that would replace it, such as another name or parent.
+        """
+        machines = self._machines
+        if not machines.traits.makes_cloud_things:
+            return None
+        name = f"{self._name}-owned"
+        # Of names, since the component's own would have the step wait for itself.
+        urn = create_urn(name, OPERATOR_STEP_TYPE, parent=create_urn(self._name, TYPE))
+        return operator_step(
+            name,
+            "bootstrap.owned",
+            "keep",
+            self._request({"urn": urn}),
+            parent=self,
+            after=[*after, *filter(None, [machines.everything])],
+            delete="release",
+            protect=machines.traits.protect,
+        )
+
     def _gate(
         self, verb: str, expected: Mapping[str, Input[object]], after: Sequence[Resource]
     ) -> OperatorStep:
+        return operator_step(
+            f"{self._name}-{verb}-ready",
+            "bootstrap.ready",
+            verb,
+            self._request(expected),
+            parent=self,
+            after=after,
+            deleted_with=self._machines.lifetime,
+        )
+
+    def _request(self, more: Mapping[str, Input[object]]) -> Output[str]:
         client = self._client
-        request = Output.json_dumps(
+        return Output.json_dumps(
             {
                 "server": client.server,
                 "ca": client.ca,
                 "certificate": client.certificate,
                 "key": client.key,
-                **expected,
+                **more,
             }
-        )
-        return operator_step(
-            f"{self._name}-{verb}-ready",
-            "bootstrap.ready",
-            verb,
-            request,
-            parent=self,
-            after=after,
-            deleted_with=self._machines.lifetime,
         )

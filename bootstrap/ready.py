@@ -9,65 +9,17 @@ endpoint that the kubeconfig names and to nothing else.
 
 from __future__ import annotations
 
-import http.client
 import json
-import os
-import ssl
 import sys
-import tempfile
-import time
-import urllib.parse
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
+
+from bootstrap.api import Api, NotYetError, wait
 
 API_LIMIT_SECONDS = 300.0
 CLUSTER_LIMIT_SECONDS = 600.0
-POLL_SECONDS = 0.3
 CONTROL_PLANE_LABEL = "node-role.kubernetes.io/control-plane"
-
-
-class NotYetError(Exception):
-    """What is still missing, in words."""
-
-
-class Api:
-    """A client of one API server, authenticated by a certificate."""
-
-    def __init__(self, server: str, ca: str, certificate: str, key: str) -> None:
-        address = urllib.parse.urlsplit(server)
-        self._host, self._port = address.hostname or "", address.port
-        self._context = ssl.create_default_context(cadata=ca)
-        # ssl reads a client key from a file only: one that nobody else can read, and that is gone
-        # before the first request.
-        handle, path = tempfile.mkstemp(prefix="kubernetes-anywhere-")
-        try:
-            os.write(handle, f"{certificate}\n{key}".encode())
-            self._context.load_cert_chain(path)
-        finally:
-            os.close(handle)
-            Path(path).unlink()
-
-    def request(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401
-        """One request; the answer's JSON, or its text. Raises NotYetError if it cannot be had."""
-        # Any: JSON has no narrower type.
-        connection = http.client.HTTPSConnection(
-            self._host, self._port, context=self._context, timeout=10
-        )
-        try:
-            headers = {"Content-Type": "application/merge-patch+json"} if body else {}
-            connection.request(method, path, json.dumps(body) if body else None, headers)
-            response = connection.getresponse()
-            text = response.read().decode()
-        except (OSError, http.client.HTTPException) as error:
-            raise NotYetError(f"{method} {path}: {error}") from None
-        finally:
-            connection.close()
-        if response.status >= http.client.BAD_REQUEST:
-            raise NotYetError(f"{method} {path}: HTTP {response.status}")
-        is_json = response.getheader("Content-Type", "").startswith("application/json")
-        return json.loads(text) if is_json else text
 
 
 def api_ready(api: Api) -> str:
@@ -143,20 +95,6 @@ def cluster_ready(api: Api, expected: Expected) -> str:
     if condition(deployment, "Available").get("status") != "True":
         raise NotYetError("coredns: not available yet")
     return f"{count} of {count} nodes Ready, DNS available"
-
-
-def wait(check: Callable[[], str], limit: float) -> str:
-    """Repeat the check until it answers. Raises NotYetError with the last reason at the limit."""
-    until, last = time.monotonic() + limit, ""
-    while True:
-        try:
-            return check()
-        except NotYetError as reason:
-            if time.monotonic() > until:
-                raise
-            if str(reason) != last:
-                print(last := str(reason), file=sys.stderr, flush=True)
-            time.sleep(POLL_SECONDS)
 
 
 def main() -> int:

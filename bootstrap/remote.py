@@ -4,7 +4,7 @@
   that sshd would have to accept, or in an error message.
 - No `update`, no `triggers`, no `delete`: a changed text runs again, in place, and every step is
   idempotent. `triggers` would replace, and a `delete` could undo what a step just made
-  (pulumi/pulumi-command#189, #104).
+  (pulumi/pulumi-command#189, #104). One step here has a `delete`, which asks the API and no host.
 - A step dies with its machine (`deleted_with`), so a dead host blocks nothing.
 - Output is stored in the state in clear even where the input is secret: steps print nothing secret,
   and those that handle keys are not logged at all (pulumi/pulumi-command#260).
@@ -26,6 +26,7 @@ from pulumi_command.remote import ConnectionArgs, Logging, ProxyConnectionArgs
 from interface import Connection, Host
 
 OperatorStep = Command
+OPERATOR_STEP_TYPE = "command:local:Command"
 
 # sshd may take minutes to come up on a new machine; the time limit below ends the wait, no count.
 UNLIMITED = -1
@@ -90,14 +91,20 @@ def operator_step(  # noqa: PLR0913 (by name, all but four)
     *,
     parent: Resource,
     after: Sequence[Resource],
-    deleted_with: Resource | None,
+    delete: str | None = None,
+    deleted_with: Resource | None = None,
+    protect: bool | None = None,
 ) -> OperatorStep:
-    """Run a module of this program on this computer, with a secret request on standard input."""
+    """Run a module of this program on this computer, with a secret request on standard input.
+
+    `delete` is the verb that runs when the step goes, with the request as it was at the last `up`.
+    """
     return Command(
         name,
         # Relative: the state of a stack should not depend on where somebody's clone lies.
         interpreter=[os.path.relpath(sys.executable), "-m", module],
         create=verb,
+        delete=delete,
         stdin=Output.secret(request),
         add_previous_output_in_env=False,
         logging=LocalLogging.STDERR,
@@ -105,6 +112,9 @@ def operator_step(  # noqa: PLR0913 (by name, all but four)
             parent=parent,
             depends_on=list(after),
             deleted_with=deleted_with,
-            custom_timeouts=CustomTimeouts(create=STEP_TIMEOUT, update=STEP_TIMEOUT),
+            protect=protect,
+            custom_timeouts=CustomTimeouts(
+                create=STEP_TIMEOUT, update=STEP_TIMEOUT, delete=STEP_TIMEOUT
+            ),
         ),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, Protocol, TypeVar
 
 from pulumi import ComponentResource, Input, Output, ProviderResource, Resource, ResourceOptions
@@ -105,8 +105,9 @@ class Cloud(ComponentResource, Generic[_Network]):
             operator_api_host=network.api_host,
             operator_api_port=API_PORT,
             mirror_url=mirror_url(config),
-            traits=parts.traits,
+            traits=replace(parts.traits, makes_cloud_things=True),
             lifetime=network.lifetime,
+            everything=self,
         )
         self.register_outputs({"api_host": network.api_host})
 

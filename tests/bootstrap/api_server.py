@@ -114,13 +114,17 @@ class Stub:
             return found.pop(0) if len(found) > 1 else found[0]
         return found
 
+    def respond(self, method: str, path: str, body: str) -> Any:
+        """Answer a request; here, by its path alone."""
+        self.requests.append((method, path, body))
+        return self.answer(path)
+
 
 def handler(stub: Stub) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             length = int(self.headers.get("Content-Length", 0))
-            stub.requests.append((self.command, self.path, self.rfile.read(length).decode()))
-            found = stub.answer(self.path)
+            found = stub.respond(self.command, self.path, self.rfile.read(length).decode())
             status = found if isinstance(found, int) else 200
             text = found if isinstance(found, str) else json.dumps(found)
             self.send_response(status)
@@ -130,6 +134,7 @@ def handler(stub: Stub) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             self.wfile.write(text.encode())
 
+        do_POST = do_GET  # noqa: N815 (the library's name)
         do_PATCH = do_GET  # noqa: N815 (the library's name)
         do_DELETE = do_GET  # noqa: N815 (the library's name)
 
@@ -154,10 +159,13 @@ def serving(stub: Stub, keys: Keys, folder: Path, delay: float = 0) -> Iterator[
     server.socket = context.wrap_socket(server.socket, server_side=True)
 
     def serve() -> None:
-        time.sleep(delay)
-        server.server_activate()
+        if delay:
+            time.sleep(delay)
+            server.server_activate()
         server.serve_forever(poll_interval=0.05)
 
+    if not delay:
+        server.server_activate()
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()
     try:

@@ -17,8 +17,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from bootstrap import ready
-from tests.bootstrap.api_server import Keys, Stub, builder, make_keys, serving
+from bootstrap import api, ready
+from tests.bootstrap.api_server import Keys, Stub, builder, serving
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,11 +26,6 @@ if TYPE_CHECKING:
 LABEL = ready.CONTROL_PLANE_LABEL
 NODES, DNS = "/api/v1/nodes", "/apis/apps/v1/namespaces/kube-system/deployments/coredns"
 HEALTHY: dict[str, Any] = {"/readyz": "ok", "/version": {"gitVersion": "v1.37.2"}}
-
-
-@pytest.fixture(scope="module")
-def keys() -> Keys:
-    return make_keys()
 
 
 @dataclass(frozen=True)
@@ -43,7 +38,7 @@ class Ran:
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
     """Runs a gate in this process, with short limits."""
-    monkeypatch.setattr(ready, "POLL_SECONDS", 0.02)
+    monkeypatch.setattr(api, "POLL_SECONDS", 0.02)
 
     def run(verb: str, request: dict[str, Any], limit: float = 5) -> Ran:
         monkeypatch.setattr(ready, "API_LIMIT_SECONDS", limit)
@@ -201,10 +196,10 @@ def test_the_key_s_file_is_gone_before_the_first_request(
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     if key == "good":
-        ready.Api("https://127.0.0.1:1", keys.ca, *keys.client)
+        api.Api("https://127.0.0.1:1", keys.ca, *keys.client)
     else:
         with pytest.raises(ssl.SSLError):
-            ready.Api("https://127.0.0.1:1", keys.ca, keys.client[0], "no key")
+            api.Api("https://127.0.0.1:1", keys.ca, keys.client[0], "no key")
     assert list(folder.iterdir()) == []
 
 

@@ -40,7 +40,7 @@ HEALED_CONFIG: Config = {
 
 # Only to save time: a test that finds no cluster, or not the one that it needs, has it made.
 ORDER = ("hosts", "identity", "pods", "metrics", "secrets", "changes", "delivery", "destroy")
-CLOUDS = ("clouds", "private", "spot", "rules")  # with clusters of their own, one after another
+CLOUDS = ("clouds", "private", "spot", "destroy_owned", "rules")  # each with a cluster of its own
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
