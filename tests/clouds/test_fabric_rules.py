@@ -198,7 +198,7 @@ class TestScripts:
         script = machine_script(MASTER, NETWORK, DEVICES)
         assert "disks='/dev/loop3 7 3 /dev/disk/by-id/etcd'\n" in script
         assert "keys='ubuntu ssh-ed25519 AAAA one\nubuntu ssh-ed25519 BBBB two'\n" in script
-        assert "gateway=10.0.255.254\n" in script
+        assert "gateway=10.0.0.1\n" in script
 
     def test_what_changes_in_a_running_machine_changes_its_script(self) -> None:
         known = digest(machine_script(NODE, NETWORK, DEVICES))

@@ -88,11 +88,13 @@ def cloud(
     wanted = config(request.param, **topology.config)
     made = CloudCluster(tmp_path, variables, request.param, wanted)
     made.sweep()
-    made.up()
-    Pair(made).make()
-    yield made
-    made.destroy_all(check=False)
-    made.sweep()
+    try:
+        made.up()
+        Pair(made).make()
+        yield made
+    finally:
+        made.destroy_all(check=False)
+        made.sweep()
 
 
 def name_of(thing: Thing) -> str:
