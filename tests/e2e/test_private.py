@@ -23,12 +23,13 @@ def private(
     wanted = config(PLATFORM, access={"private": True})
     made = CloudCluster(tmp_path_factory.mktemp("private"), variables, PLATFORM, wanted)
     made.sweep()
-    made.up()
-    Pair(made).make()
-    yield made
-    if made.is_up:
+    try:
+        made.up()
+        Pair(made).make()
+        yield made
+    finally:
         made.destroy_all(check=False)
-    made.sweep()
+        made.sweep()
 
 
 def test_only_the_bastion_has_a_public_address(private: CloudCluster) -> None:

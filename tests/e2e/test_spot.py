@@ -27,10 +27,12 @@ def spot(
     wanted = config(PLATFORM, pools=pools)
     made = CloudCluster(tmp_path_factory.mktemp("spot"), variables, PLATFORM, wanted)
     made.sweep()
-    made.up()
-    yield made
-    made.destroy_all(check=False)
-    made.sweep()
+    try:
+        made.up()
+        yield made
+    finally:
+        made.destroy_all(check=False)
+        made.sweep()
 
 
 def deployment(image: str) -> dict[str, Any]:
