@@ -9,7 +9,7 @@ from tests.clouds.aws import world
 from tests.clouds.aws.shared import arn, find, missing, numbered, row, unknown
 from tests.clouds.aws.tokens import GROUP, INSTANCE, KEY_PAIR, SUBNET
 from tests.clouds.aws.volumes import VOLUMES
-from tests.clouds.aws.ways import full, private_address
+from tests.clouds.aws.ways import address_faults, full, private_address
 from tests.clouds.core.addresses import public
 
 if TYPE_CHECKING:
@@ -89,7 +89,15 @@ def _instance_rules(request: Request) -> Iterator[str]:
     yield from _image_faults(request)
     yield from _group_faults(request)
     if request.old is None and request.account.get(request.inputs.get("subnetId", "")):
-        yield from full(request.account, request.inputs["subnetId"])
+        yield from _place_faults(request.account, request.inputs)
+
+
+def _place_faults(account: Account, inputs: Inputs) -> Iterator[str]:
+    """There is an address for it in the subnet: the one that it asks for, or any."""
+    if inputs.get("privateIp"):
+        yield from address_faults(account, inputs["subnetId"], inputs["privateIp"])
+    else:
+        yield from full(account, inputs["subnetId"])
 
 
 def _image_faults(request: Request) -> Iterator[str]:
@@ -148,7 +156,7 @@ def _instance_computed(request: Request) -> Inputs:
         LOGIN_KEYS: [key["publicKey"] for key in keys],
         "availabilityZone": account.things[subnet_id]["availabilityZone"],
         "instanceState": "running",
-        "privateIp": private_address(account, subnet_id),
+        "privateIp": request.inputs.get("privateIp") or private_address(account, subnet_id),
         "publicIp": _public_address(account, subnet_id),
     }
 
@@ -176,10 +184,10 @@ MACHINES = (
     ),
     row(
         INSTANCE,
-        "ami instanceType subnetId vpcSecurityGroupIds keyName rootBlockDevice metadataOptions "
-        "instanceMarketOptions userData tags",
+        "ami instanceType subnetId privateIp vpcSecurityGroupIds keyName rootBlockDevice "
+        "metadataOptions instanceMarketOptions userData tags",
         numbered("i"),
-        immutable="ami subnetId keyName instanceMarketOptions rootBlockDevice.encrypted",
+        immutable="ami subnetId privateIp keyName instanceMarketOptions rootBlockDevice.encrypted",
         check=_instance_check,
         rules=_instance_rules,
         computed=_instance_computed,

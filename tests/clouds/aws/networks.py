@@ -13,6 +13,7 @@ from tests.clouds.aws.tokens import (
     GROUP,
     INSTANCE,
     NAT,
+    RESERVATION,
     ROUTE_TABLE,
     SUBNET,
     VPC,
@@ -83,6 +84,26 @@ def _subnet_blocks(account: Account, subnet: Thing) -> str | None:
     return None
 
 
+def _reservation_check(inputs: Inputs) -> Iterator[str]:
+    if inputs.get("reservationType", "explicit") != "explicit":
+        yield "the simulation has no reservations but explicit ones"
+
+
+def _reservation_rules(request: Request) -> Iterator[str]:
+    """It may be of addresses that something has already. (But for the codes, words of ours.)"""
+    yield from missing(request, "reservationType")
+    yield from unknown(request, "subnetId", SUBNET, "InvalidSubnetID.NotFound", "subnet ID")
+    subnet = find(request.account, SUBNET, request.inputs["subnetId"])
+    cidr = request.inputs["cidrBlock"]
+    if subnet is None:
+        return
+    if not IPv4Network(cidr).subnet_of(IPv4Network(subnet["cidrBlock"])):
+        yield f"InvalidParameterValue: The CIDR '{cidr}' is not within the subnet {subnet.id}"
+    for other in others(request, RESERVATION, subnetId=subnet.id):
+        if IPv4Network(cidr).overlaps(IPv4Network(other["cidrBlock"])):
+            yield f"InvalidParameterValue: The CIDR '{cidr}' overlaps the reservation {other.id}"
+
+
 def _gateway_rules(request: Request) -> Iterator[str]:
     vpc_id = request.inputs.get("vpcId")
     yield from unknown(request, "vpcId", VPC, "InvalidVpcID.NotFound", "vpc ID")
@@ -126,6 +147,14 @@ NETWORKS = (
         rules=_subnet_rules,
         computed=arn("ec2", "subnet/{id}"),
         blocks=_subnet_blocks,
+    ),
+    row(
+        RESERVATION,
+        "subnetId cidrBlock reservationType description",
+        numbered("scr"),
+        immutable="subnetId cidrBlock reservationType description",
+        check=_reservation_check,
+        rules=_reservation_rules,
     ),
     row(
         GATEWAY,

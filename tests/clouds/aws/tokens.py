@@ -4,6 +4,7 @@ from __future__ import annotations
 
 VPC = "aws:ec2/vpc:Vpc"
 SUBNET = "aws:ec2/subnet:Subnet"
+RESERVATION = "aws:ec2/subnetCidrReservation:SubnetCidrReservation"
 GATEWAY = "aws:ec2/internetGateway:InternetGateway"
 ROUTE_TABLE = "aws:ec2/routeTable:RouteTable"
 ROUTE = "aws:ec2/route:Route"

@@ -19,13 +19,14 @@ from tests.clouds.azure.ids import (
     same,
     users,
 )
-from tests.clouds.azure.networks import address_faults, free_address
+from tests.clouds.azure.networks import address_faults, free_address, static_faults
 from tests.clouds.azure.table import row
 from tests.clouds.core.account import Account, Inputs, Thing
 from tests.clouds.core.kind import Request
 
 LEAST_MINUTES, MOST_MINUTES = 4, 30
 LEAST_SECONDS = 5
+DYNAMIC, STATIC = "Dynamic", "Static"  # how an interface comes by its address
 # {what refers: [(path, the collection that it means)]}, all within one load balancer.
 _WITHIN = {
     "loadBalancingRules": [
@@ -110,8 +111,14 @@ def _interface_check(inputs: Inputs) -> Iterator[str]:
     if configurations is not None and len(configurations) != 1:
         yield "ipConfigurations: the simulation has interfaces with exactly one"
     for configuration in configurations or ():
-        if configuration.get("privateIPAllocationMethod", "Dynamic") != "Dynamic":
-            yield "privateIPAllocationMethod: the simulation gives addresses itself: Dynamic"
+        static = configuration.get("privateIPAllocationMethod", DYNAMIC) == STATIC
+        if static and "privateIPAddress" not in configuration:
+            yield (
+                "PrivateIPAddressMissing: Private IP address is required when "
+                f"privateIPAllocationMethod is {STATIC} in IP configuration."
+            )
+        if not static and "privateIPAddress" in configuration:
+            yield "privateIPAddress: the simulation gives dynamic addresses itself"
 
 
 def _interface_rules(request: Request) -> Iterator[str]:
@@ -131,7 +138,10 @@ def _interface_rules(request: Request) -> Iterator[str]:
                 f"{identity} references pools of more than one public load balancer."
             )
         subnet = find(request.account, SUBNET, configuration["subnet"]["id"])
-        if request.old is None and subnet and free_address(request.account, subnet) is None:
+        static = configuration.get("privateIPAddress")
+        if subnet and static:
+            yield from static_faults(request, identity, subnet, static)
+        elif request.old is None and subnet and free_address(request.account, subnet) is None:
             yield (
                 f"SubnetIsFull: Subnet {subnet['subnetName']} with address prefix "
                 f"{subnet['addressPrefix']} does not have enough capacity for 1 IP addresses."
@@ -139,12 +149,13 @@ def _interface_rules(request: Request) -> Iterator[str]:
 
 
 def _interface_computed(request: Request) -> Inputs:
-    """The interface keeps its address as long as it stays in its subnet."""
+    """The interface has the address that it asks for, or keeps its own while in the subnet."""
     (configuration,) = request.inputs["ipConfigurations"]
     subnet = look_up(request.account, configuration["subnet"]["id"])
     old = request.old["ipConfigurations"][0] if request.old else None
     stays = old is not None and same(old["subnet"]["id"], configuration["subnet"]["id"])
-    address = old["privateIPAddress"] if old and stays else None
+    kept = old["privateIPAddress"] if old and stays else None
+    address = configuration.get("privateIPAddress") or kept
     if address is None and subnet is not None:
         address = free_address(request.account, subnet)
     return {"ipConfigurations": [{**configuration, "privateIPAddress": address}]}
@@ -185,7 +196,8 @@ BALANCERS = (
         INTERFACE,
         "resourceGroupName networkInterfaceName location tags "
         "ipConfigurations.name ipConfigurations.primary ipConfigurations.subnet.id "
-        "ipConfigurations.privateIPAllocationMethod ipConfigurations.publicIPAddress.id "
+        "ipConfigurations.privateIPAllocationMethod ipConfigurations.privateIPAddress "
+        "ipConfigurations.publicIPAddress.id "
         "ipConfigurations.applicationSecurityGroups.id "
         "ipConfigurations.loadBalancerBackendAddressPools.id",
         references={

@@ -93,6 +93,29 @@ def free_address(account: Account, subnet: Thing) -> str | None:
     return next((address for address in free if address not in taken), None)
 
 
+def static_faults(request: Request, identity: str, subnet: Thing, address: str) -> Iterator[str]:
+    """What is against an interface having that address of a subnet."""
+    network, wanted = IPv4Network(subnet["addressPrefix"]), IPv4Address(address)
+    if wanted not in network:
+        yield (
+            f"PrivateIPAddressNotInSubnet: Private static IP address {address} does not belong to "
+            f"the range of subnet prefix {network}."
+        )
+    elif not network[RESERVED_FIRST] <= wanted < network[-1]:
+        yield (
+            f"PrivateIPAddressInReservedRange: Private static IP address {address} falls within "
+            f"reserved IP range of subnet prefix {network}."
+        )
+    for other in interfaces(request.account, subnet.id):
+        has = [one["privateIPAddress"] for one in other["ipConfigurations"]]
+        if address in has and not same(other.id, identity):
+            yield (
+                f"PrivateIPAddressIsAllocated: IP configuration {identity}/ipConfigurations is "
+                f"using the private IP address {address} which is already allocated to resource "
+                f"{other.id}."
+            )
+
+
 def _network_check(inputs: Inputs) -> Iterator[str]:
     ranges = (inputs.get("addressSpace") or {}).get("addressPrefixes") or []
     if "addressSpace" in inputs and not ranges:

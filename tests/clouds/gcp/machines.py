@@ -12,12 +12,19 @@ from tests.clouds.core.kind import CloudError
 from tests.clouds.gcp import links
 from tests.clouds.gcp.balancing import zone_faults
 from tests.clouds.gcp.links import find, in_use, path_of, users
-from tests.clouds.gcp.networks import RESERVED_FIRST, RESERVED_LAST, taken_by_another
+from tests.clouds.gcp.networks import (
+    RESERVED_FIRST,
+    RESERVED_LAST,
+    in_use_elsewhere,
+    range_faults,
+    reserved,
+    taken_by_another,
+)
 from tests.clouds.gcp.offers import DISK_TYPES, IMAGES, MACHINE_TYPES, MachineType
 from tests.clouds.gcp.table import invalid, label_faults, missing, name_faults, not_found, row
 
 if TYPE_CHECKING:
-    from tests.clouds.core.account import Inputs
+    from tests.clouds.core.account import Inputs, Thing
     from tests.clouds.core.kind import Request
 
 MOST_TAGS = 64
@@ -149,11 +156,21 @@ def _interface_faults(request: Request) -> Iterator[str]:
         yield "the simulation acts on instances with one network interface only"
         return
     link = interfaces[0].get("subnetwork")
-    if find(request, links.SUBNETWORK, link) is None:
+    subnet = find(request, links.SUBNETWORK, link)
+    if subnet is None:
         yield missing(request, links.SUBNETWORK, link)
+    elif interfaces[0].get("networkIp"):
+        yield from _private_faults(request, subnet, interfaces[0]["networkIp"])
     for config in interfaces[0].get("accessConfigs") or ():
         if config.get("natIp"):
             yield from _public_faults(request, config["natIp"])
+
+
+def _private_faults(request: Request, subnet: Thing, wanted: str) -> Iterator[str]:
+    """That it is reserved is nothing against it."""
+    yield from range_faults("networkInterfaces[0].networkIP", subnet, wanted)
+    if wanted in _taken(request, subnet):
+        yield in_use_elsewhere(wanted)
 
 
 def _public_faults(request: Request, wanted: str) -> Iterator[str]:
@@ -190,13 +207,20 @@ def _restart_faults(request: Request) -> Iterator[str]:
         )
 
 
+def _taken(request: Request, subnet: Thing) -> set[str]:
+    """The addresses of a subnet that other machines have."""
+    using = users(request.account, subnet, (links.INSTANCE, "networkInterfaces.subnetwork"))
+    others = (instance for instance in using if instance.id != request.id)
+    return {instance["networkInterfaces"][0]["networkIp"] for instance in others}
+
+
 def _private_address(request: Request, subnetwork: str) -> str:
-    """The next address of the subnet that nobody has."""
+    """The next address of the subnet that nobody has, and nobody has reserved."""
     subnet = find(request, links.SUBNETWORK, subnetwork)
     assert subnet is not None, "the rules have looked for it"
     range_ = IPv4Network(subnet["ipCidrRange"])
-    using = users(request.account, subnet, (links.INSTANCE, "networkInterfaces.subnetwork"))
-    taken = {instance["networkInterfaces"][0]["networkIp"] for instance in using}
+    taken = _taken(request, subnet)
+    taken |= {address["address"] for address in reserved(request, subnet)}
     for number in range(RESERVED_FIRST, range_.num_addresses - RESERVED_LAST):
         if str(range_[number]) not in taken:
             return str(range_[number])
@@ -207,7 +231,8 @@ def _interfaces(request: Request) -> Inputs:
     """The interface with its addresses, which stay when the machine is changed."""
     (asked,) = request.inputs["networkInterfaces"]
     old = request.old["networkInterfaces"][0] if request.old else {}
-    private = old.get("networkIp") or _private_address(request, asked["subnetwork"])
+    known = asked.get("networkIp") or old.get("networkIp")
+    private = known or _private_address(request, asked["subnetwork"])
     configs = [
         {"networkTier": "PREMIUM", **config, "natIp": _nat_ip(request, config, old)}
         for config in asked.get("accessConfigs") or ()
@@ -240,14 +265,15 @@ INSTANCE = row(
     "bootDisk.initializeParams.image bootDisk.initializeParams.type "
     "bootDisk.initializeParams.size bootDisk.initializeParams.labels.* "
     "attachedDisks.source attachedDisks.deviceName "
-    "networkInterfaces.subnetwork networkInterfaces.accessConfigs.natIp "
+    "networkInterfaces.subnetwork networkInterfaces.networkIp "
+    "networkInterfaces.accessConfigs.natIp "
     "metadata.ssh-keys metadata.enable-oslogin metadata.block-project-ssh-keys metadata.user-data "
     "scheduling.provisioningModel scheduling.preemptible scheduling.automaticRestart "
     "scheduling.instanceTerminationAction shieldedInstanceConfig.enableSecureBoot "
     "shieldedInstanceConfig.enableVtpm shieldedInstanceConfig.enableIntegrityMonitoring",
     needs="zone",
-    immutable="name zone bootDisk.initializeParams scheduling.preemptible "
-    "scheduling.provisioningModel",
+    immutable="name zone bootDisk.initializeParams networkInterfaces.networkIp "
+    "scheduling.preemptible scheduling.provisioningModel",
     defaults={"scheduling": SCHEDULING},
     check=_instance_check,
     rules=_instance_rules,

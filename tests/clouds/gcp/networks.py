@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from ipaddress import IPv4Network
+from ipaddress import IPv4Address, IPv4Network
 from typing import TYPE_CHECKING
 
 from tests.clouds.core.addresses import public
@@ -124,8 +124,18 @@ SUBNETWORK = row(
         thing,
         (links.INSTANCE, "networkInterfaces.subnetwork"),
         (links.ROUTER_NAT, "subnetworks.name"),
+        (links.ADDRESS, "subnetwork"),
     ),
 )
+
+
+def range_faults(field: str, subnet: Thing, address: str) -> Iterator[str]:
+    """What is against an address in a subnet, whoever wants it."""
+    range_, wanted = IPv4Network(subnet["ipCidrRange"]), IPv4Address(address)
+    if wanted not in range_:
+        yield invalid(field, address, "Requested internal IP is outside the subnetwork CIDR range.")
+    elif not range_[RESERVED_FIRST] <= wanted < range_[-RESERVED_LAST]:
+        yield invalid(field, address, "Requested internal IP is one that Google keeps.")
 
 
 # --- firewall rules
@@ -180,16 +190,67 @@ FIREWALL = row(
 
 _ADDRESS_USES = (
     (links.INSTANCE, "networkInterfaces.accessConfigs.natIp"),
+    (links.INSTANCE, "networkInterfaces.networkIp"),
     (links.FORWARDING_RULE, "ipAddress"),
     (links.ROUTER_NAT, "natIps"),
 )
 
+EXTERNAL, INTERNAL = "EXTERNAL", "INTERNAL"
+
+
+def reserved(request: Request, subnet: Thing) -> Iterator[Thing]:
+    """The addresses of a subnet that are reserved: no machine gets one that does not ask for it."""
+    for address in request.account.of(links.ADDRESS):
+        if find(request, links.SUBNETWORK, address["subnetwork"]) == subnet:
+            yield address
+
+
+def _address_check(inputs: Inputs) -> Iterator[str]:
+    kind = inputs.get("addressType", EXTERNAL)
+    if kind not in {EXTERNAL, INTERNAL}:
+        yield invalid("addressType", kind, f"Must be {EXTERNAL} or {INTERNAL}")
+    elif kind == EXTERNAL and ("address" in inputs or "subnetwork" in inputs):
+        yield "the simulation gives external addresses itself"
+
+
+def _address_rules(request: Request) -> Iterator[str]:
+    """One that a machine has already can be reserved: it is promoted then."""
+    inputs = request.inputs
+    if inputs["addressType"] == EXTERNAL:
+        return
+    subnet = find(request, links.SUBNETWORK, inputs.get("subnetwork"))
+    if subnet is None:
+        yield missing(request, links.SUBNETWORK, inputs.get("subnetwork"))
+        return
+    if "address" not in inputs:
+        yield "the simulation chooses no internal address to be reserved"
+        return
+    yield from range_faults("address", subnet, inputs["address"])
+    for other in reserved(request, subnet):
+        if other["address"] == inputs["address"] and other.id != request.id:
+            yield in_use_elsewhere(inputs["address"])
+
+
+def in_use_elsewhere(address: str) -> str:
+    """Google's words for a private address that something else has."""
+    words = f"IP '{address}' is already being used by another resource."
+    return f"Error 400: {words}, IP_IN_USE_BY_ANOTHER_RESOURCE"
+
+
+def _address_computed(request: Request) -> Inputs:
+    internal = request.inputs["addressType"] == INTERNAL
+    return {} if internal else {"address": public("gcp", request.account)}
+
+
 ADDRESS = row(
     links.ADDRESS,
     "pulumi_gcp.compute.Address",
-    "name labels.*",
-    defaults={"addressType": "EXTERNAL", "networkTier": "PREMIUM"},
-    computed=lambda request: {"address": public("gcp", request.account)},
+    "name labels.* addressType subnetwork address",
+    immutable="name addressType subnetwork address",
+    defaults={"addressType": EXTERNAL, "networkTier": "PREMIUM"},
+    check=_address_check,
+    rules=_address_rules,
+    computed=_address_computed,
     blocks=lambda account, thing: in_use(account, thing, *_ADDRESS_USES),
 )
 
