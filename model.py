@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from pydantic.alias_generators import to_camel
 
 from forms import (
+    MASTER_COUNTS,
     Cidr,
     Domain,
     ExtraArgs,
@@ -24,6 +25,8 @@ from forms import (
     User,
 )
 from versions import Arch
+
+MOST_MASTERS = MASTER_COUNTS[-1]
 
 
 class Role(StrEnum):

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
+from components import subnets
+from components.subnets import Layout
 from config import ClusterConfig
 from findings import Finding, Loc
 from model import Machine
@@ -27,6 +29,7 @@ class Limits:
     region_example: str
     smallest_subnet: int  # prefix length
     largest_network: int
+    layout: Callable[[ClusterConfig], Layout]  # of the subnets that hosts are in
     refused: Mapping[str, IPv4Network]  # ranges that the cloud keeps for itself: {what: range}
     zone_in_region: Callable[[str, str], bool]  # (zone, region)
     zone_example: Callable[[str], str]  # of a region
@@ -39,7 +42,7 @@ class Limits:
 
 def rules(config: ClusterConfig, limits: Limits) -> Iterator[Finding]:
     """All that is wrong with the config for this cloud."""
-    for check in (_place, _access, _zones, _network, _machines, _tags, _mirror):
+    for check in (_place, _access, _zones, _network, _room, _machines, _tags, _mirror):
         yield from check(config, limits)
 
 
@@ -150,6 +153,25 @@ def _network(config: ClusterConfig, limits: Limits) -> Iterator[Finding]:
             "host-gw",
             f"cannot work: {limits.cloud} delivers no packets to pods' addresses",
             "write vxlan, or leave it out",
+        )
+
+
+def _room(config: ClusterConfig, limits: Limits) -> Iterator[Finding]:
+    """As many masters as there can be have addresses of their own, and all others find one, too."""
+    cidr, layout = IPv4Network(config.network.host_cidr), limits.layout(config)
+    if layout.prefix > limits.smallest_subnet:
+        return  # there is no such subnet, which is said elsewhere
+    masters, others = subnets.for_masters(layout), subnets.for_nodes(config, layout)
+    if masters + others > subnets.addresses(layout):
+        needed = masters + others + layout.kept.first + layout.kept.last
+        pieces = layout.prefix - cidr.prefixlen  # so many bits say which subnet it is
+        yield Finding(
+            ("network", "hostCidr"),
+            str(cidr),
+            f"gives the machines of a subnet {subnets.addresses(layout)} addresses, but in one are "
+            f"needed {masters} for as many masters as there can be and {others} for all others",
+            f"write a range of /{32 - (needed - 1).bit_length() - pieces} or bigger",
+            (("zones",), ("pools",), ("access", "private")),
         )
 
 

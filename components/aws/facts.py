@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network
 
 from components import naming
+from components.subnets import Kept
 from config import ClusterConfig, HostSpec
 from versions import Arch
 
@@ -78,7 +79,9 @@ ETCD_DEVICE = "/dev/sdf"  # EC2, "Device names for volumes": the first for a dis
 # VPC, "Subnet CIDR blocks": the sizes, and the first four addresses and the last of each subnet.
 LARGEST_NETWORK = 16
 SMALLEST_SUBNET = 28
-RESERVED = 5
+KEPT = Kept(first=4, last=1)
+# VPC, "Subnet CIDR reservations": such an address is had by asking for it, and in no other way.
+RESERVATION = "explicit"
 # VPC, "VPC CIDR blocks": restricted, since services of Amazon's are at home there.
 REFUSED: Mapping[str, IPv4Network] = {"services of its own": IPv4Network("198.19.0.0/16")}
 MTU = 9001  # EC2, "Network MTU": within a VPC; what leaves it is cut down by path MTU discovery
@@ -161,7 +164,12 @@ def masters_arch(config: ClusterConfig) -> Arch:
 
 def zone_of(spec: HostSpec, zones: tuple[str, ...]) -> str:
     """The zone of a host: a group's hosts take the zones in turn."""
-    return zones[spec.index % len(zones)]
+    return zone_at(spec.index, zones)
+
+
+def zone_at(index: int, zones: tuple[str, ...]) -> str:
+    """The zone of the host with that index in its group, if there is one."""
+    return zones[index % len(zones)]
 
 
 def tags(config: ClusterConfig, name: str) -> dict[str, str]:

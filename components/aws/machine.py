@@ -42,7 +42,8 @@ class Place:
     # Its name and not the resource's output: a new login key must not replace the machines.
     key_name: str
     bastion: Connection | None
-    after: tuple[Resource, ...]  # the key and the way out: there as long as the machine is
+    after: tuple[Resource, ...]  # the key and what a subnet needs: there as long as the machine is
+    address: str | None = None  # of its own, and private; None: any that AWS gives
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,16 +76,18 @@ def make_host(
     )
     machine = make_machine(parent, spec.name, size, place)
     instance = machine.instance
+    # A master's is known before there is a machine: what others know of it does not wait for one.
+    address = place.address or instance.private_ip
     return Host(
         spec=spec,
-        address=instance.private_ip,
+        address=address,
         identity=instance.id,
         labels=topology(place.region, place.zone, size.machine_type),
         machine=instance,
         connection=connection(
             login=login,
             host_key=machine.host_key,
-            private_address=instance.private_ip,
+            private_address=address,
             public_address=instance.public_ip,
             bastion=place.bastion,
         ),
@@ -106,6 +109,7 @@ def make_machine(parent: ComponentResource, name: str, size: Size, place: Place)
         ami=place.image_id,
         instance_type=size.machine_type,
         subnet_id=place.subnet_id,
+        private_ip=place.address,
         vpc_security_group_ids=[place.group_id],
         key_name=place.key_name,
         user_data=user_data,
@@ -121,7 +125,11 @@ def make_machine(parent: ComponentResource, name: str, size: Size, place: Place)
         instance_market_options=_spot() if size.spot else None,
         tags=tags(config, name),
         opts=ResourceOptions(
-            parent=parent, depends_on=list(place.after), ignore_changes=_ONLY_AT_FIRST
+            parent=parent,
+            depends_on=list(place.after),
+            ignore_changes=_ONLY_AT_FIRST,
+            # Its address is taken until then.
+            delete_before_replace=True if place.address else None,
         ),
     )
     if volume is not None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from pulumi import ComponentResource, Input, InvokeOptions, Output, Resource, ResourceOptions
 from pulumi_aws import ec2, lb
@@ -13,10 +13,13 @@ from components.aws.facts import (
     BASTION_DISK_GB,
     BASTION_TYPES,
     IDLE_SECONDS,
+    KEPT,
     LOAD_BALANCER_NAME,
+    RESERVATION,
     cut,
     masters_arch,
     tags,
+    zone_at,
     zone_of,
 )
 from components.aws.firewall import Groups, admit_outside, make_groups
@@ -25,16 +28,19 @@ from components.aws.machine import Place, Size, make_machine
 from components.cloud import Login, NetworkArgs, connection
 from components.firewall import Peer
 from components.naming import physical
+from components.subnets import fixed_address, master_address
 from config import HostSpec
 from interface import API_PORT, Connection
+from model import MOST_MASTERS, Role
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Side:
-    """The subnets that have one way out, by zone, and what that way consists of."""
+    """The subnets that have one way out, by zone, and what comes before whatever is in them."""
 
     subnets: Mapping[str, ec2.Subnet]
-    way_out: tuple[Resource, ...]
+    ranges: Mapping[str, str]
+    first: tuple[Resource, ...]  # the way out, and the masters' addresses
 
 
 class Network(ComponentResource):
@@ -74,9 +80,10 @@ class Network(ComponentResource):
     def place(self, spec: HostSpec) -> Place:
         """Where a host goes."""
         zone = zone_of(spec, self._zones)
-        return self._place(
+        place = self._place(
             zone, self._home, Peer(spec.role), self._images[spec.arch, spec.image], self.bastion
         )
+        return replace(place, address=fixed_address(spec, self._home.ranges[zone], KEPT))
 
     def _place(
         self, zone: str, side: _Side, peer: Peer, image_id: str, bastion: Connection | None
@@ -90,7 +97,7 @@ class Network(ComponentResource):
             image_id=image_id,
             key_name=self._config.name,
             bastion=bastion,
-            after=(self._key, *side.way_out),
+            after=(self._key, *side.first),
         )
 
     def _full_name(self, what: str) -> str:
@@ -127,7 +134,7 @@ class Network(ComponentResource):
         target: Mapping[str, Input[str]],
     ) -> _Side:
         """A subnet in each zone, and one table that sends what is not for the network there."""
-        name = self._full_name(kind)
+        name, by_zone = self._full_name(kind), dict(zip(self._zones, ranges, strict=True))
         subnets: dict[str, ec2.Subnet] = {}
         table = ec2.RouteTable(
             name, vpc_id=vpc_id, tags=tags(self._config, name), opts=self._options()
@@ -139,8 +146,8 @@ class Network(ComponentResource):
             **target,
             opts=self._options(),
         )
-        way_out: list[Resource] = [route]
-        for zone, cidr in zip(self._zones, ranges, strict=True):
+        first: list[Resource] = [route]
+        for zone, cidr in by_zone.items():
             subnet = subnets[zone] = ec2.Subnet(
                 f"{name}-{zone}",
                 vpc_id=vpc_id,
@@ -157,8 +164,29 @@ class Network(ComponentResource):
                 subnet_id=subnet.id,
                 opts=self._options(),
             )
-            way_out.append(association)
-        return _Side(subnets=subnets, way_out=tuple(way_out))
+            first.append(association)
+        if (kind == "private") is self._config.access.private:  # where the hosts are
+            first.extend(self._masters_addresses(subnets, by_zone))
+        return _Side(subnets=subnets, ranges=by_zone, first=tuple(first))
+
+    def _masters_addresses(
+        self, subnets: Mapping[str, ec2.Subnet], ranges: Mapping[str, str]
+    ) -> Iterator[ec2.SubnetCidrReservation]:
+        """Reserve the addresses of as many masters as there can be, be there so many or not.
+
+        AWS gives any other to whoever asks for none, a node or a load balancer. Else one of those
+        might have what a later master needs, or what a master had that is being made anew.
+        """
+        for index in range(MOST_MASTERS):
+            name, zone = self._full_name(f"{Role.MASTER}-{index}"), zone_at(index, self._zones)
+            yield ec2.SubnetCidrReservation(
+                name,
+                subnet_id=subnets[zone].id,
+                cidr_block=f"{master_address(ranges[zone], KEPT, index)}/32",
+                reservation_type=RESERVATION,
+                description=name,
+                opts=self._options(),
+            )
 
     def _private_side(self, ranges: tuple[str, ...], vpc_id: Input[str], public: _Side) -> _Side:
         """Subnets whose way out is one NAT gateway; the API lets in the nodes by its address."""
@@ -167,14 +195,14 @@ class Network(ComponentResource):
             name,
             domain="vpc",
             tags=tags(self._config, name),
-            opts=self._options(*public.way_out),
+            opts=self._options(*public.first),
         )
         gateway = ec2.NatGateway(
             name,
             allocation_id=address.id,
             subnet_id=public.subnets[self._zones[0]].id,
             tags=tags(self._config, name),
-            opts=self._options(*public.way_out),
+            opts=self._options(*public.first),
         )
         admit_outside(self, self._config, self.groups, {name: address.public_ip})
         return self._side("private", ranges, vpc_id, {"nat_gateway_id": gateway.id})
@@ -242,7 +270,7 @@ class Network(ComponentResource):
             # Else an address serves the masters of its own zone only, of which there may be none.
             enable_cross_zone_load_balancing=True,
             tags=tags(self._config, name),
-            opts=self._options(*public.way_out, delete_before_replace=True),
+            opts=self._options(*public.first, delete_before_replace=True),
         )
         lb.Listener(
             name,

@@ -9,8 +9,9 @@ from components.aws import facts
 from components.cloudrules import Limits, groups
 from components.firewall import Peer
 from components.firewall import rules as firewall_rules
+from components.subnets import Layout
 from config import ClusterConfig
-from findings import Finding, Loc
+from findings import Finding
 from versions import Arch
 
 
@@ -30,6 +31,20 @@ def _tag_fault(key: str, _value: str) -> str | None:
     return None
 
 
+def _layout(config: ClusterConfig) -> Layout:
+    zones = _number_of_zones(config)
+    return Layout(
+        prefix=facts.subnet_prefix(config.network.host_cidr, zones),
+        kept=facts.KEPT,
+        zones=zones,
+        others=facts.NOT_FOR_HOSTS,
+    )
+
+
+def _number_of_zones(config: ClusterConfig) -> int:
+    return len(config.zones) or facts.ZONES
+
+
 LIMITS = Limits(
     cloud="AWS",
     account=None,  # that of the credentials
@@ -39,6 +54,7 @@ LIMITS = Limits(
     region_example="us-east-1",
     smallest_subnet=facts.SMALLEST_SUBNET,
     largest_network=facts.LARGEST_NETWORK,
+    layout=_layout,
     refused=facts.REFUSED,
     zone_in_region=_zone_in_region,
     zone_example=lambda region: f"{region}a",
@@ -112,37 +128,18 @@ def _existing(config: ClusterConfig) -> Iterator[Finding]:
 
 
 def _subnets(config: ClusterConfig) -> Iterator[Finding]:
-    """Every subnet is of a size that AWS has, and the fullest has room for its hosts."""
-    cidr, zones = config.network.host_cidr, len(config.zones) or facts.ZONES
-    prefix = facts.subnet_prefix(cidr, zones)
+    """Every subnet is of a size that AWS has."""
+    cidr = config.network.host_cidr
+    prefix = facts.subnet_prefix(cidr, _number_of_zones(config))
     if prefix > facts.SMALLEST_SUBNET:
-        spare = prefix - facts.SMALLEST_SUBNET
-        yield _host_range(
+        yield Finding(
+            ("network", "hostCidr"),
             cidr,
             f"would be cut into subnets of /{prefix}, two for every zone, and AWS has none smaller "
             f"than /{facts.SMALLEST_SUBNET}",
-            f"write a range that is {2**spare} times as big",
+            f"write a range that is {2 ** (prefix - facts.SMALLEST_SUBNET)} times as big",
+            (("zones",),),
         )
-        return
-    room = 2 ** (32 - prefix) - facts.RESERVED - facts.NOT_FOR_HOSTS
-    counts = (config.masters.count, *(pool.count for pool in config.pools))
-    needed = sum(-(-count // zones) for count in counts)
-    if needed > room:
-        yield _host_range(
-            cidr,
-            f"has room for {room} hosts in each of {zones} zones, but there are {needed} in one",
-            "write a bigger range",
-        )
-
-
-def _host_range(cidr: str, message: str, remedy: str) -> Finding:
-    rests_on: tuple[Loc, ...] = (
-        ("zones",),
-        ("pools",),
-        ("masters", "count"),
-        ("access", "private"),
-    )
-    return Finding(("network", "hostCidr"), cidr, message, remedy, rests_on)
 
 
 def _firewall(config: ClusterConfig) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Network, collapse_addresses
 
+from components.subnets import Kept
 from versions import Arch
 
 # --- machines
@@ -104,6 +105,7 @@ NVME_VERSION = 6  # Docs, "SCSI to NVMe": the version of sizes from which on the
 # and the ranges that cannot be used.
 LARGEST_NETWORK = 2
 SMALLEST_SUBNET = 29
+KEPT = Kept(first=4, last=1)
 REFUSED: Mapping[str, IPv4Network] = {
     "its own DNS, DHCP and probes": IPv4Network("168.63.129.16/32"),
     "its metadata service": IPv4Network("169.254.0.0/16"),

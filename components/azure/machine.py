@@ -36,6 +36,7 @@ from components.cloud import Login, connection, topology
 from components.firewall import Peer
 from components.keys import host_key
 from components.naming import physical, tags
+from components.subnets import fixed_address
 from components.userdata import cloud_config
 from config import ClusterConfig, HostSpec
 from interface import Connection, Host
@@ -90,7 +91,8 @@ def make_host(  # noqa: PLR0913 (by name, all but the first four)
     public = None
     if site.bastion is None:
         public = make_address(parent, f"{spec.name}-address", site.config, site.resource_group)
-    interface = _interface(parent, spec.name, site, role, public, pools)
+    fixed = fixed_address(spec, site.config.network.host_cidr, facts.KEPT)
+    interface = _interface(parent, spec.name, site, role, fixed, public, pools)
     zones = site.config.zones or facts.zones(site.config.region)
     zone = [zones[spec.index % len(zones)]] if zones else None
     size = spec.machine_type or facts.MACHINE_TYPES[spec.arch]
@@ -113,7 +115,7 @@ def make_host(  # noqa: PLR0913 (by name, all but the first four)
     configurations: Output[_Configurations] = interface.id.apply(
         lambda _: interface.ip_configurations
     )
-    address = configurations.apply(_private_address)
+    address = fixed or configurations.apply(_private_address)
     return Host(
         spec=spec,
         address=address,
@@ -142,6 +144,7 @@ def _interface(  # noqa: PLR0913, PLR0917 (parts of one interface)
     name: str,
     site: Site,
     role: Peer,
+    fixed: str | None,
     public: PublicIPAddress | None,
     pools: Sequence[Input[str]],
 ) -> NetworkInterface:
@@ -149,10 +152,15 @@ def _interface(  # noqa: PLR0913, PLR0917 (parts of one interface)
         "name": "primary",
         "primary": True,
         "subnet": {"id": site.subnet_id},
-        "private_ip_allocation_method": "Dynamic",  # and kept as long as the interface is there
+        # Azure reserves no address for whoever comes later. But a dynamic one is, as a rule, the
+        # lowest that is free (docs, "Private IP addresses"; no promise), and the masters' are the
+        # last of a subnet that the rules have found big enough: no node gets that far.
+        "private_ip_allocation_method": "Static" if fixed else "Dynamic",
         "application_security_groups": [{"id": site.roles[role].id}],
     }
     # No key without a value: null would go to the API.
+    if fixed is not None:
+        configuration["private_ip_address"] = fixed
     if public is not None:
         configuration["public_ip_address"] = {"id": public.id}
     if pools:

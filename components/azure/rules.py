@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from components import cloudrules
 from components.azure import facts
 from components.cloudrules import Limits, groups
+from components.subnets import one_subnet
 from config import ClusterConfig
 from findings import Finding, Loc
 
@@ -34,6 +35,7 @@ LIMITS = Limits(
     region_example="eastus2",
     smallest_subnet=facts.SMALLEST_SUBNET,
     largest_network=facts.LARGEST_NETWORK,
+    layout=lambda config: one_subnet(config, facts.KEPT),
     refused=facts.REFUSED,
     zone_in_region=_zone_in_region,
     zone_example=lambda _region: facts.ZONES[0],

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
+from components.subnets import Kept
 from config import HostSpec
 from versions import Arch
 
@@ -42,8 +43,9 @@ VXLAN_HEADER = 50
 # Docs, "Subnets": at least /29 and at most /4; the first two and the last two addresses are taken.
 SMALLEST_SUBNET = 29
 LARGEST_SUBNET = 4
-RESERVED_FIRST = 2
-RESERVED_LAST = 2
+KEPT = Kept(first=2, last=2)
+# SDK, Address.address_type. Docs, "Reserve a static internal IP address": no other machine gets it.
+PRIVATE_ADDRESS = "INTERNAL"
 # Docs, "Subnets", prohibited ranges.
 PROHIBITED: Mapping[str, IPv4Network] = {
     "the network itself": IPv4Network("0.0.0.0/8"),

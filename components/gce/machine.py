@@ -19,6 +19,7 @@ from components.gce import facts, firewall
 from components.gce.lookups import Image
 from components.keys import host_key
 from components.naming import physical, tags
+from components.subnets import fixed_address
 from components.userdata import cloud_config
 from config import ClusterConfig, HostSpec
 from interface import Connection, Host
@@ -73,6 +74,7 @@ class Shape:
     disk_gb: int
     peer: Peer  # whose firewall rules it has
     spot: bool = False
+    address: str | None = None  # of its own, and private; None: any that Google gives
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,7 +87,7 @@ class Site:
     images: Mapping[Image, str]  # their self links
     subnetwork: Input[str]  # its self link
     bastion: Connection | None  # None: machines have public addresses
-    way_out: Sequence[Resource] = ()  # what has to be there before a machine can reach out
+    first: Sequence[Resource]  # what comes before a machine: the masters' addresses, its way out
 
     def shape(self, spec: HostSpec) -> Shape:
         """The machine for a host."""
@@ -98,6 +100,7 @@ class Site:
             disk_gb=spec.disk_gb or facts.DISK_GB,
             peer=_PEERS[spec.role],
             spot=spec.spot,
+            address=fixed_address(spec, self.config.network.host_cidr, facts.KEPT),
         )
 
 
@@ -106,7 +109,7 @@ class Machine:
     """A machine that was made."""
 
     instance: compute.Instance
-    address: Output[str]  # private
+    address: Input[str]  # private
     connection: Connection
     labels: Mapping[str, str]
 
@@ -160,7 +163,7 @@ def make_machine(
         machine_type=shape.machine_type,
         boot_disk=_boot_disk(shape, site.config),
         attached_disks=_attached(etcd_disk),
-        network_interfaces=[_interface(site, address)],
+        network_interfaces=[_interface(site, shape, address)],
         tags=[firewall.tag(site.config, shape.peer)],
         labels=tags(site.config),
         metadata={
@@ -176,13 +179,16 @@ def make_machine(
         allow_stopping_for_update=True,  # else a new machine type is an error
         opts=ResourceOptions(
             parent=parent,
-            depends_on=list(site.way_out),
+            depends_on=list(site.first),
             delete_before_replace=True,
             ignore_changes=list(PINNED),
             additional_secret_outputs=["metadata"],
         ),
     )
-    private = _once_made(instance, instance.network_interfaces.apply(lambda of: of[0].network_ip))
+    # A master's is known before there is a machine: what others know of it does not wait for one.
+    private = shape.address or _once_made(
+        instance, instance.network_interfaces.apply(lambda of: of[0].network_ip)
+    )
     public = _once_made(instance, address.address) if address else private
     return Machine(
         instance=instance,
@@ -216,13 +222,17 @@ def _attached(disk: compute.Disk | None) -> list[compute.InstanceAttachedDiskArg
     return [compute.InstanceAttachedDiskArgs(source=disk.self_link, device_name=facts.ETCD_DEVICE)]
 
 
-def _interface(site: Site, address: compute.Address | None) -> compute.InstanceNetworkInterfaceArgs:
+def _interface(
+    site: Site, shape: Shape, address: compute.Address | None
+) -> compute.InstanceNetworkInterfaceArgs:
     public = (
         [compute.InstanceNetworkInterfaceAccessConfigArgs(nat_ip=address.address)]
         if address
         else []
     )
-    return compute.InstanceNetworkInterfaceArgs(subnetwork=site.subnetwork, access_configs=public)
+    return compute.InstanceNetworkInterfaceArgs(
+        subnetwork=site.subnetwork, network_ip=shape.address, access_configs=public
+    )
 
 
 def _once_made(instance: compute.Instance, value: Output[str] | Output[str | None]) -> Output[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from pulumi import (
@@ -23,9 +23,10 @@ from components.gce.firewall import make_rules
 from components.gce.lookups import find_images, find_network, find_zones
 from components.gce.machine import Shape, Site, make_address, make_machine
 from components.naming import physical, tags
+from components.subnets import master_address
 from config import ClusterConfig
 from interface import API_PORT, Connection
-from model import Role
+from model import MOST_MASTERS, Role
 
 
 class Network(ComponentResource):
@@ -59,6 +60,7 @@ class Network(ComponentResource):
             images=images,
             subnetwork=subnetwork.self_link,
             bastion=None,
+            first=tuple(self._masters_addresses(config, subnetwork)),
         )
         self._let_in(config)
         self.groups, self.api_host = self._endpoint(config, zones)
@@ -81,6 +83,26 @@ class Network(ComponentResource):
         )
         found: Output[str] = network.self_link
         return found
+
+    def _masters_addresses(
+        self, config: ClusterConfig, subnetwork: compute.Subnetwork
+    ) -> Iterator[compute.Address]:
+        """Reserve the addresses of as many masters as there can be, be there so many or not.
+
+        Google gives any other to whoever asks for none. Else a node might have what a later master
+        needs, or what a master had that is being made anew. They cost nothing.
+        """
+        for index in range(MOST_MASTERS):
+            name = f"{config.name}-{Role.MASTER}-{index}-private"
+            yield compute.Address(
+                f"{name}-address",
+                name=_physical(name),
+                address_type=facts.PRIVATE_ADDRESS,
+                subnetwork=subnetwork.self_link,
+                address=master_address(config.network.host_cidr, facts.KEPT, index),
+                labels=tags(config),
+                opts=self._child(),
+            )
 
     def _let_in(self, config: ClusterConfig) -> None:
         """All rules but those for nodes as they look outside, which have no address yet."""
@@ -187,7 +209,7 @@ class Network(ComponentResource):
         bastion = make_machine(self, self.site, shape, make_address(self, name, config))
         self.bastion = bastion.connection
         self.nat_addresses = (address.address,)
-        self.site = replace(self.site, bastion=self.bastion, way_out=(nat,))
+        self.site = replace(self.site, bastion=self.bastion, first=(*self.site.first, nat))
 
 
 def _physical(name: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from components import cloudrules
 from components.cloudrules import Limits, groups
 from components.gce import facts
+from components.subnets import one_subnet
 from config import ClusterConfig
 from findings import Finding, Loc
 
@@ -40,6 +41,7 @@ LIMITS = Limits(
     region_example="us-central1",
     smallest_subnet=facts.SMALLEST_SUBNET,
     largest_network=facts.LARGEST_SUBNET,
+    layout=lambda config: one_subnet(config, facts.KEPT),
     refused=facts.PROHIBITED,
     zone_in_region=_zone_in_region,
     zone_example=lambda region: f"{region}-a",

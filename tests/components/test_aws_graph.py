@@ -11,13 +11,20 @@ from components.aws import facts
 from components.firewall import Peer
 from components.firewall import rules as firewall_rules
 from components.naming import CLUSTER_TAG
+from model import Role
 from tests.clouds.aws import CLOUD, tokens
 from tests.clouds.aws.deploying import Deployed, deploy
 from tests.clouds.mocked import ACCESS, record_cloud
 from tests.conftest import Graph, Registered
 
 PRIVATE = {"access": {**ACCESS, "private": True}}
-NOT_TAGGED = {tokens.ROUTE, tokens.ASSOCIATION, tokens.VOLUME_ATTACHMENT, tokens.TARGET}
+NOT_TAGGED = {
+    tokens.ROUTE,
+    tokens.ASSOCIATION,
+    tokens.RESERVATION,
+    tokens.VOLUME_ATTACHMENT,
+    tokens.TARGET,
+}
 NAMED = {tokens.KEY_PAIR, tokens.GROUP, tokens.BALANCER, tokens.TARGET_GROUP}
 ROLES = {
     "test-api": Peer.BALANCER,
@@ -135,12 +142,13 @@ def test_an_image_a_key_or_user_data_never_replaces_a_machine(deployed: Deployed
 def test_what_cannot_be_there_twice_is_gone_before_its_replacement_comes(
     deployed: Deployed,
 ) -> None:
-    first = {
-        item.type
-        for item in of_aws(deployed.graph)
-        if deployed.requests[item.urn].deleteBeforeReplace
-    }
-    assert first == NAMED | {tokens.VOLUME_ATTACHMENT}
+    first = [
+        item for item in of_aws(deployed.graph) if deployed.requests[item.urn].deleteBeforeReplace
+    ]
+    kinds = {item.type for item in first}
+    assert kinds == NAMED | {tokens.VOLUME_ATTACHMENT, tokens.INSTANCE}
+    machines = {item.name for item in first if item.type == tokens.INSTANCE}
+    assert machines == {spec.name for spec in deployed.config.hosts if spec.role is Role.MASTER}
 
 
 def test_machines_are_spread_over_zones_and_pools_have_what_they_ask_for() -> None:

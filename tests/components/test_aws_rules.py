@@ -84,8 +84,8 @@ BAD = {
     "a full subnet": Bad(
         {**network(hostCidr="172.30.0.0/25"), **pool(count=30)},
         "network.hostCidr",
-        "room for 8 hosts in each of 3 zones, but there are 11",
-        "bigger",
+        "gives the machines of a subnet 11 addresses, but in one are needed 3 for",
+        "write a range of /24 or bigger",
     ),
     "another backend": Bad(network(backend="host-gw"), "network.backend", "cannot work", "vxlan"),
     "more rules than a group has": Bad(
