@@ -175,8 +175,9 @@ def test_a_mark_is_an_address() -> None:
 
 
 def test_addresses_that_no_machine_has() -> None:
-    assert str(gateway("10.0.0.0/16")) == "10.0.255.254"
-    assert str(unused("10.0.0.0/16")) == "10.0.255.253"
+    assert (str(gateway(NETWORK)), str(unused(NETWORK))) == ("10.0.0.1", "10.0.0.2")
+    other = replace(NETWORK, kept=(1, -2))
+    assert (str(gateway(other)), str(unused(other))) == ("10.0.0.1", "10.0.255.254")
     assert str(PLACE.computer_address) == "198.18.16.1"
     assert str(PLACE.mirror_address) == "198.18.16.2"
     assert str(PLACE.router_address) == "198.18.16.3"
@@ -199,7 +200,7 @@ class TestScripts:
         script = machine_script(MASTER, NETWORK, DEVICES)
         assert "disks='/dev/loop3 7 3 /dev/disk/by-id/etcd'\n" in script
         assert "keys='ubuntu ssh-ed25519 AAAA one\nubuntu ssh-ed25519 BBBB two'\n" in script
-        assert "gateway=10.0.255.254\n" in script
+        assert "gateway=10.0.0.1\n" in script
 
     def test_what_changes_in_a_running_machine_changes_its_script(self) -> None:
         known = digest(machine_script(NODE, NETWORK, DEVICES))

@@ -33,7 +33,7 @@ _ISOLATED = (
 
 def identity(network: Network) -> str:
     """What a Docker network cannot change."""
-    return key(f"{network.id} {network.cidr} {network.mtu}")
+    return key(f"{network.id} {network.cidr} {network.mtu} {network.kept}")
 
 
 def make_internet(place: Place, there: There) -> None:
@@ -83,7 +83,7 @@ def make_networks(fabric: Fabric, place: Place, there: There) -> None:
         name = place.network(network.id)
         if name not in there.networks:
             options = (
-                *("--gateway", str(unused(network.cidr)), *_ISOLATED),
+                *("--gateway", str(unused(network)), *_ISOLATED),
                 *("--opt", f"com.docker.network.driver.mtu={network.mtu}"),
             )
             _create(name, place, network.cidr, options, identity(network))

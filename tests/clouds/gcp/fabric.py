@@ -60,7 +60,13 @@ def _parent(account: Account, thing: Thing) -> Thing | None:
 def _network(account: Account, subnet: Thing) -> Network:
     network = _parent(account, subnet)
     assert network is not None, f"{subnet.id} has no network"
-    return Network(id=subnet.id, cidr=subnet["ipCidrRange"], mtu=int(network["mtu"]), internet=True)
+    return Network(
+        id=subnet.id,
+        cidr=subnet["ipCidrRange"],
+        mtu=int(network["mtu"]),
+        internet=True,
+        kept=(1, -2),  # the third is a machine's already
+    )
 
 
 # --- machines
