@@ -10,6 +10,7 @@ import pytest
 from model import MOST_MASTERS
 from tests.clouds.aws import tokens as aws
 from tests.clouds.azure import ids as azure
+from tests.clouds.azure.offers import EXISTING, EXISTING_GROUP
 from tests.clouds.gcp import links as gce
 from tests.clouds.mocked import ACCESS, PLATFORMS, CloudAnswers, keys, record_cloud
 from tests.conftest import UNKNOWN, Graph, Registered, record, whole
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 VNET = (
-    f"subscriptions/{PLATFORMS['azure']['account']}/resourceGroups/{azure.EXISTING_GROUP}"
-    f"/providers/Microsoft.Network/virtualNetworks/{azure.EXISTING}"
+    f"subscriptions/{PLATFORMS['azure']['account']}/resourceGroups/{EXISTING_GROUP}"
+    f"/providers/Microsoft.Network/virtualNetworks/{EXISTING}"
 )
 
 
