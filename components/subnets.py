@@ -59,7 +59,7 @@ def fixed_address(spec: HostSpec, subnet: str, kept: Kept) -> str | None:
 
 def addresses(layout: Layout) -> int:
     """How many of a subnet's addresses machines can have."""
-    return (1 << 32 - layout.prefix) - layout.kept.first - layout.kept.last
+    return (1 << (32 - layout.prefix)) - layout.kept.first - layout.kept.last
 
 
 def for_masters(layout: Layout) -> int:

@@ -25,7 +25,7 @@ from tests.clouds.fabric.model import (
     Probe,
     Rule,
 )
-from tests.clouds.fabric.place import Place, gateway
+from tests.clouds.fabric.place import Place, gateway, unused
 from tests.clouds.fabric.router import mark, router, rules
 from tests.clouds.fabric.scripts import digest, machine_script, router_script
 
@@ -175,7 +175,9 @@ def test_a_mark_is_an_address() -> None:
 
 
 def test_addresses_that_no_machine_has() -> None:
-    assert str(gateway("10.0.0.0/16")) == "10.0.0.1"
+    assert (str(gateway(NETWORK)), str(unused(NETWORK))) == ("10.0.0.1", "10.0.0.2")
+    other = replace(NETWORK, kept=(1, -2))
+    assert (str(gateway(other)), str(unused(other))) == ("10.0.0.1", "10.0.255.254")
     assert str(PLACE.computer_address) == "198.18.16.1"
     assert str(PLACE.mirror_address) == "198.18.16.2"
     assert str(PLACE.router_address) == "198.18.16.3"

@@ -8,15 +8,42 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.clouds.aws import building, tokens
+from tests.clouds.aws.fabric import fabric as aws_fabric
 from tests.clouds.azure.bench import Cluster
+from tests.clouds.azure.fabric import fabric as azure_fabric
 from tests.clouds.azure.ids import INTERFACE
 from tests.clouds.core.account import Account
 from tests.clouds.core.changes import diff
 from tests.clouds.core.kind import CloudError
+from tests.clouds.fabric.place import gateway, unused
 from tests.clouds.gcp import links, sample
+from tests.clouds.gcp.fabric import fabric as gcp_fabric
 
 if TYPE_CHECKING:
     from tests.clouds.core.account import Thing
+
+# --- what the fabric needs itself
+
+
+def test_the_router_and_docker_have_addresses_that_no_machine_gets(
+    small: building.Small, account: Account
+) -> None:
+    cluster = Cluster()
+    worlds = (
+        (aws_fabric(small.account), lambda it: aws_machine(small, privateIp=it)),
+        (gcp_fabric(account), lambda it: gcp_machine(account, "m", it)),
+        (azure_fabric(cluster.account), lambda it: raised(azure_faults(cluster, it))),
+    )
+    for fabric, machine in worlds:
+        (network,) = fabric.networks.values()
+        for address in (gateway(network), unused(network)):
+            with pytest.raises(CloudError, match=r"(?i)reserved|keeps"):
+                machine(str(address))
+
+
+def raised(faults: str) -> None:
+    raise CloudError(faults)
+
 
 # --- AWS; the small account's machine has 10.0.0.4, its load balancer 10.0.0.5
 

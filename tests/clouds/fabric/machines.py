@@ -89,8 +89,7 @@ def _networks(fabric: Fabric, place: Place, found: Found | None) -> Mapping[str,
     """The networks that the router is not on, with its address there."""
     there = found.networks if found else frozenset()
     wanted = {
-        place.network(network.id): str(gateway(network.cidr))
-        for network in fabric.networks.values()
+        place.network(network.id): str(gateway(network)) for network in fabric.networks.values()
     }
     return {name: address for name, address in wanted.items() if name not in there}
 

@@ -30,9 +30,8 @@ class Network:
     cidr: str
     mtu: int
     internet: bool  # whether public addresses work in it: an internet gateway, say
-    # Which address, by index, the cloud keeps beside the gateway's: Docker's bridge, which has
-    # none, wants one to its name.
-    kept: int = 2
+    # Which of its addresses the cloud gives to nobody: the router's, and one for Docker's bridge.
+    kept: tuple[int, int] = (1, 2)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -23,7 +23,7 @@ from components.local.containers.engine import (
 from components.local.containers.shell import CommandError
 from tests.clouds.fabric.look import IDENTITY, There
 from tests.clouds.fabric.model import Fabric, Network
-from tests.clouds.fabric.place import Place, key
+from tests.clouds.fabric.place import Place, key, unused
 
 _ISOLATED = (
     *("--opt", "com.docker.network.bridge.inhibit_ipv4=true"),
@@ -83,7 +83,7 @@ def make_networks(fabric: Fabric, place: Place, there: There) -> None:
         name = place.network(network.id)
         if name not in there.networks:
             options = (
-                *("--gateway", str(IPv4Network(network.cidr)[network.kept]), *_ISOLATED),
+                *("--gateway", str(unused(network)), *_ISOLATED),
                 *("--opt", f"com.docker.network.driver.mtu={network.mtu}"),
             )
             _create(name, place, network.cidr, options, identity(network))

@@ -6,6 +6,10 @@ from dataclasses import dataclass
 from hashlib import sha256
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.clouds.fabric.model import Network
 
 
 def key(text: str) -> str:
@@ -62,6 +66,11 @@ class Place:
         return IPv4Network(self.internet)[3]
 
 
-def gateway(cidr: str) -> IPv4Address:
-    """The router's address in a cloud's network: the first one, which every cloud keeps for it."""
-    return IPv4Network(cidr)[1]
+def gateway(network: Network) -> IPv4Address:
+    """The router's address in a cloud's network."""
+    return IPv4Network(network.cidr)[network.kept[0]]
+
+
+def unused(network: Network) -> IPv4Address:
+    """The address that Docker keeps for its bridge, which gets none."""
+    return IPv4Network(network.cidr)[network.kept[1]]

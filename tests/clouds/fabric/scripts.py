@@ -30,7 +30,7 @@ def machine_script(machine: Machine, network: Network, devices: Mapping[str, Dev
     facts = {
         "firewall": firewall(machine),
         "mtu": str(machine.mtu),
-        "gateway": str(gateway(network.cidr)),
+        "gateway": str(gateway(network)),
         "local_addresses": " ".join(machine.local_addresses),
         "disks": "\n".join(
             f"{device.path} {device.major} {device.minor} {disk.path}"

@@ -65,7 +65,7 @@ def _network(account: Account, subnet: Thing) -> Network:
         cidr=subnet["ipCidrRange"],
         mtu=int(network["mtu"]),
         internet=True,
-        kept=-2,  # the third is a machine's here
+        kept=(1, -2),  # the third is a machine's already
     )
 
 
