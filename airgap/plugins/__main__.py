@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-import importlib.util
 import os
 import signal
 import sys
 from pathlib import Path
-from types import ModuleType
+
+from airgap.plugins.lean import leave_out_the_sdk
 
 _PLUGINS = ("command", "tls")
 
@@ -21,7 +21,7 @@ def main(arguments: list[str]) -> int:
         return 2
     _forget_own_path()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    _leave_out_the_sdk()
+    leave_out_the_sdk()
     server = importlib.import_module("airgap.plugins.server")
     plugin = importlib.import_module(f"airgap.plugins.{arguments[0]}").PLUGIN
     asyncio.run(server.serve(plugin, arguments[1] if len(arguments) > 1 else None))
@@ -35,20 +35,6 @@ def _forget_own_path() -> None:
     others = [path for path in paths if path and Path(path).resolve() != own]
     if others:
         os.environ["PYTHONPATH"] = os.pathsep.join(others)
-
-
-def _leave_out_the_sdk() -> None:
-    """Let `pulumi.runtime.proto` be imported without `pulumi` itself.
-
-    Of the SDK only its protocol classes are used; importing all of it would take half of the time
-    that a plugin needs to start, and every `pulumi up` waits for that.
-    """
-    found = importlib.util.find_spec("pulumi")
-    for root in (found.submodule_search_locations or [])[:1] if found else []:
-        for name in ("pulumi", "pulumi.runtime"):
-            module = ModuleType(name)
-            module.__path__ = [str(Path(root, *name.split(".")[1:]))]
-            sys.modules[name] = module
 
 
 if __name__ == "__main__":

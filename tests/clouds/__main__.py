@@ -16,9 +16,10 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from airgap.plugins.server import serve
+from airgap.plugins.lean import leave_out_the_sdk
+from tests.clouds.core import sdk
 from tests.clouds.core.account import opened
-from tests.clouds.core.plugin import plugin, realise
+from tests.clouds.core.computer import realise
 
 if TYPE_CHECKING:
     from tests.clouds.core.cloud import Cloud
@@ -32,12 +33,21 @@ def cloud_of(name: str) -> Cloud:
     return found
 
 
+def serve(cloud: Cloud, engine: str | None) -> None:
+    """Be the cloud's plugin until the engine ends this process."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if all(sdk.is_kept(kind.sdk) for kind in cloud.kinds):
+        leave_out_the_sdk()
+    server = import_module("airgap.plugins.server")
+    plugin = import_module("tests.clouds.core.plugin").plugin(cloud)
+    asyncio.run(server.serve(plugin, engine))
+
+
 def main(arguments: list[str]) -> int:
     """Entry point."""
     match arguments:
         case ["plugin", name, *engine]:
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
-            asyncio.run(serve(plugin(cloud_of(name)), engine[0] if engine else None))
+            serve(cloud_of(name), engine[0] if engine else None)
         case ["mishap", name, verb, identity]:
             cloud = cloud_of(name)
             with opened(name) as account:

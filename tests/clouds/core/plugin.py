@@ -1,43 +1,21 @@
-"""A simulated cloud as a plugin, for the engine; and its account as machines on this computer."""
+"""A simulated cloud as a plugin, for the engine."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 from typing import TYPE_CHECKING, Any, cast
 
 import grpc
 
 from airgap.plugins.protocol import Function, Plugin, PluginError
-from tests.clouds.core.account import Account, Inputs, folder
-from tests.clouds.core.addresses import INTERNET
+from tests.clouds.core.account import Inputs
+from tests.clouds.core.computer import realise
 from tests.clouds.core.kind import CloudError, Invoke
 from tests.clouds.core.resource import SimulatedType, bare
-from tests.clouds.fabric.apply import apply
-from tests.clouds.fabric.place import Place
 
 if TYPE_CHECKING:
     from airgap.plugins.values import Properties
     from tests.clouds.core.cloud import Cloud
-
-MIRROR_VARIABLE = "KUBERNETES_ANYWHERE_MIRROR"
-ACCOUNT_ONLY_VARIABLE = "KUBERNETES_ANYWHERE_SIMULATED_ACCOUNT_ONLY"  # no machines: for previews
-
-
-def place(cloud: Cloud) -> Place:
-    """Where the cloud's machines are made."""
-    return Place(
-        cloud=cloud.name,
-        internet=str(INTERNET[cloud.name]),
-        mirror_directory=os.environ.get(MIRROR_VARIABLE),
-        folder=folder() / cloud.name,
-    )
-
-
-def realise(cloud: Cloud, account: Account) -> None:
-    """Make what the account says, on this computer."""
-    if ACCOUNT_ONLY_VARIABLE not in os.environ:
-        apply(cloud.fabric(account), place(cloud))
 
 
 def plugin(cloud: Cloud) -> Plugin:

@@ -46,14 +46,28 @@ def names(sdk: str) -> frozenset[str]:
 @cache
 def described(sdk: str) -> Shapes:
     """The shapes of a resource's inputs: under its own name, and of all objects within."""
-    package = sdk.partition(".")[0]
-    version = metadata.version(package.replace("_", "-"))
-    revision = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:8]
-    kept = paths.cache() / "sdk-shapes" / f"{package}-{version}-{revision}" / f"{sdk}.json"
+    kept = _kept(sdk)
     if not kept.exists():
         paths.write(kept, json.dumps(_described(sdk)))
     found: Shapes = json.loads(kept.read_text())
     return found
+
+
+def is_kept(sdk: str) -> bool:
+    """Whether the resource is known without the SDK."""
+    return _kept(sdk).exists()
+
+
+def _kept(sdk: str) -> Path:
+    package = sdk.partition(".")[0]
+    return _folder(package) / f"{sdk}.json"
+
+
+@cache
+def _folder(package: str) -> Path:
+    version = metadata.version(package.replace("_", "-"))
+    revision = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:8]
+    return paths.cache() / "sdk-shapes" / f"{package}-{version}-{revision}"
 
 
 def _described(sdk: str) -> Shapes:
