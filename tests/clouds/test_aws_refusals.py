@@ -33,6 +33,25 @@ def foreign(small: Small) -> Thing:
 
 
 Attempt = Callable[[Small], object]
+
+
+def remove_a_group_that_a_rule_names(s: Small) -> None:
+    other = make(s.account, tokens.GROUP, name="node", description="x", vpcId=s.vpc.id)
+    rule(s, cidrIpv4=None, referencedSecurityGroupId=other.id)
+    remove(s.account, other)
+
+
+def remove_a_disk_in_use(s: Small) -> None:
+    attach(s, s.instance)
+    remove(s.account, s.volume)
+
+
+def remove_an_address_in_use(s: Small) -> None:
+    address = make(s.account, tokens.EIP, domain="vpc")
+    make(s.account, tokens.NAT, subnetId=s.subnet.id, allocationId=address.id)
+    remove(s.account, address)
+
+
 REFUSED: dict[str, tuple[str, Attempt]] = {
     # networks
     "a big VPC": (
@@ -255,24 +274,16 @@ REFUSED: dict[str, tuple[str, Attempt]] = {
     "a group in use": ("DependencyViolation", lambda s: remove(s.account, s.group)),
     "a group that a rule names": (
         "DependencyViolation",
-        lambda s: (
-            other := make(s.account, tokens.GROUP, name="node", description="x", vpcId=s.vpc.id),
-            rule(s, cidrIpv4=None, referencedSecurityGroupId=other.id),
-            remove(s.account, other),
-        ),
+        remove_a_group_that_a_rule_names,
     ),
     "a disk in use": (
         "VolumeInUse",
-        lambda s: (attach(s, s.instance), remove(s.account, s.volume)),
+        remove_a_disk_in_use,
     ),
     "a target group in use": ("ResourceInUse", lambda s: remove(s.account, s.targets)),
     "an address in use": (
         "InvalidIPAddress.InUse",
-        lambda s: (
-            address := make(s.account, tokens.EIP, domain="vpc"),
-            make(s.account, tokens.NAT, subnetId=s.subnet.id, allocationId=address.id),
-            remove(s.account, address),
-        ),
+        remove_an_address_in_use,
     ),
 }
 

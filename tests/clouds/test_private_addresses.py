@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.clouds.aws import building, tokens
+from tests.clouds.aws import sample as aws
+from tests.clouds.aws import tokens
 from tests.clouds.aws.fabric import fabric as aws_fabric
-from tests.clouds.azure.bench import Cluster
 from tests.clouds.azure.fabric import fabric as azure_fabric
 from tests.clouds.azure.ids import INTERFACE
+from tests.clouds.azure.sample import Cluster
+from tests.clouds.bench import kind_of, make, remove
 from tests.clouds.core.account import Account
 from tests.clouds.core.changes import diff
 from tests.clouds.core.kind import CloudError
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def test_the_router_and_docker_have_addresses_that_no_machine_gets(
-    small: building.Small, account: Account
+    small: aws.Small, account: Account
 ) -> None:
     cluster = Cluster()
     worlds = (
@@ -49,17 +51,17 @@ def raised(faults: str) -> None:
 
 
 @pytest.fixture
-def small() -> building.Small:
-    return building.small_account()
+def small() -> aws.Small:
+    return aws.small_account()
 
 
-def aws_machine(small: building.Small, **more: Any) -> Thing:
-    return building.instance(small.account, small.subnet, small.group, **more)
+def aws_machine(small: aws.Small, **more: Any) -> Thing:
+    return aws.instance(small.account, small.subnet, small.group, **more)
 
 
-def reserve(small: building.Small, **more: Any) -> Thing:
+def reserve(small: aws.Small, **more: Any) -> Thing:
     inputs = {"subnetId": small.subnet.id, "reservationType": "explicit", **more}
-    return building.make(small.account, tokens.RESERVATION, **inputs)
+    return make(small.account, tokens.RESERVATION, **inputs)
 
 
 @pytest.mark.parametrize(
@@ -72,22 +74,22 @@ def reserve(small: building.Small, **more: Any) -> Thing:
         ("10.0.0.5", "InvalidIPAddress.InUse: Address 10.0.0.5 is in use"),
     ],
 )
-def test_aws_gives_no_such_address(small: building.Small, address: str, words: str) -> None:
+def test_aws_gives_no_such_address(small: aws.Small, address: str, words: str) -> None:
     with pytest.raises(CloudError, match=words):
         aws_machine(small, privateIp=address)
 
 
-def test_aws_gives_an_address_again_once_its_machine_is_gone(small: building.Small) -> None:
+def test_aws_gives_an_address_again_once_its_machine_is_gone(small: aws.Small) -> None:
     first = aws_machine(small, privateIp="10.0.0.254")
     assert first["privateIp"] == "10.0.0.254"
     with pytest.raises(CloudError, match="in use"):
         aws_machine(small, privateIp="10.0.0.254")
-    building.remove(small.account, first)
+    remove(small.account, first)
     assert aws_machine(small, privateIp="10.0.0.254")["privateIp"] == "10.0.0.254"
 
 
 def test_aws_gives_reserved_addresses_to_those_who_ask_for_them_only(
-    small: building.Small,
+    small: aws.Small,
 ) -> None:
     reserve(small, cidrBlock="10.0.0.6/31")
     assert aws_machine(small)["privateIp"] == "10.0.0.8"
@@ -95,13 +97,13 @@ def test_aws_gives_reserved_addresses_to_those_who_ask_for_them_only(
     assert aws_machine(small)["privateIp"] == "10.0.0.9"
 
 
-def test_a_subnet_on_aws_is_full_when_all_else_is_reserved(small: building.Small) -> None:
+def test_a_subnet_on_aws_is_full_when_all_else_is_reserved(small: aws.Small) -> None:
     cidr = {"cidrBlock": "10.0.1.0/28", "availabilityZone": "us-east-1a"}
-    tiny = building.subnet(small, **cidr)
+    tiny = aws.subnet(small, **cidr)
     reserve(small, cidrBlock="10.0.1.0/28", subnetId=tiny.id)
     with pytest.raises(CloudError, match="InsufficientFreeAddressesInSubnet"):
-        building.instance(small.account, tiny, small.group)
-    last = building.instance(small.account, tiny, small.group, privateIp="10.0.1.14")
+        aws.instance(small.account, tiny, small.group)
+    last = aws.instance(small.account, tiny, small.group, privateIp="10.0.1.14")
     assert last["privateIp"] == "10.0.1.14"
 
 
@@ -115,7 +117,7 @@ def test_a_subnet_on_aws_is_full_when_all_else_is_reserved(small: building.Small
     ],
 )
 def test_aws_makes_no_such_reservation(
-    small: building.Small, inputs: dict[str, Any], words: str
+    small: aws.Small, inputs: dict[str, Any], words: str
 ) -> None:
     reserve(small, cidrBlock="10.0.0.254/32")
     with pytest.raises(CloudError, match=words):
@@ -150,7 +152,7 @@ def internal(account: Account, name: str, address: str | None, **more: Any) -> T
     common = {"addressType": "INTERNAL", "subnetwork": subnet["selfLink"], "address": address}
     inputs = {**common, **more}
     given = {key: value for key, value in inputs.items() if value is not None}
-    return sample.make(account, links.ADDRESS, name=name, **given)
+    return make(account, links.ADDRESS, name=name, **given)
 
 
 @pytest.mark.parametrize(
@@ -176,10 +178,10 @@ def test_google_gives_reserved_addresses_to_those_who_ask_for_them_only(account:
     assert private(master) == "10.0.0.2"
     for thing in (reserved, account.find(links.SUBNETWORK, "name", "subnet")[0]):
         with pytest.raises(CloudError, match="resourceInUseByAnotherResource"):
-            sample.remove(account, thing)
+            remove(account, thing)
     with pytest.raises(CloudError, match="IP_IN_USE"):
         gcp_machine(account, "other", "10.0.0.2")
-    sample.remove(account, master)
+    remove(account, master)
     assert private(gcp_machine(account, "again", "10.0.0.2")) == "10.0.0.2"
 
 
@@ -212,7 +214,7 @@ def test_a_machine_on_google_is_made_anew_for_another_address(account: Account) 
     machine = gcp_machine(account, "m", "10.0.0.9")
     (interface,) = machine.inputs["networkInterfaces"]
     changed = {**machine.inputs, "networkInterfaces": [{**interface, "networkIp": "10.0.0.8"}]}
-    kind = sample.KINDS[links.INSTANCE]
+    kind = kind_of(links.INSTANCE)
     assert diff(machine.inputs, changed, kind.immutable).replaces == ["networkInterfaces"]
 
 

@@ -15,7 +15,7 @@ from model import Role
 from tests.clouds.aws import CLOUD, tokens
 from tests.clouds.mocked import ACCESS, Deployed, deploy, refused
 
-PRIVATE = {"access": {**ACCESS, "private": True}}
+PRIVATE: dict[str, Any] = {"access": {**ACCESS, "private": True}}
 NOT_TAGGED = {
     tokens.ROUTE,
     tokens.ASSOCIATION,
