@@ -41,8 +41,7 @@ ready: .venv/ready ## get what this computer lacks: engine, plugins, Docker, ima
 
 test: .venv/all ## lint, types, and every test: unit, golden, engine, then clusters end to end
 	@$(MAKE) --no-print-directory check ready
-	@$(with_env) $(python) -m pytest -m "not e2e and not long" --numprocesses 2 --dist loadfile
-	@$(with_env) $(python) -m pytest -m "e2e and not long"
+	@$(with_env) $(python) -m pytest
 
 test-long: .venv/all ## what takes too long for each change: each firewall rule, other topologies
 	@$(MAKE) --no-print-directory ready
