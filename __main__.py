@@ -5,6 +5,8 @@ config -> machines (phase 1) -> certificates -> bootstrap over SSH (phase 2) -> 
 
 from __future__ import annotations
 
+import gc
+
 import pulumi
 
 from addons import AddonContext, deliver, podnetwork, select
@@ -15,6 +17,10 @@ from catalogue import read_catalogue
 from components import provision
 from components.pki import ClusterPki, PkiArgs
 from validation import load
+
+# What is made here is there until the end. To look for garbage among it, and among a cloud's SDK,
+# as often as Python does would take two fifths of the time.
+gc.set_threshold(100_000)
 
 config = load()
 mirror = read_catalogue(config.mirror.directory) if config.mirror else None
@@ -37,6 +43,7 @@ bootstrap = Bootstrap(
         valid_from=pki.valid_from,
         addons=delivery.files,
         archive_sums=mirror.archives if mirror else {},
+        pod_images=tuple(images[name] for name in selection.essential_images),
     ),
 )
 gates = Gates(config.name, config, machines, pki.client)
@@ -48,10 +55,10 @@ addons = Addons(
         kubeconfig=pki.kubeconfig,
         cluster_identifier=config.name,
         after=[api_ready],
-        deleted_with=machines.lifetime,
+        deleted_with=bootstrap.lifetime,
     ),
 )
-ready = gates.cluster(after=[api_ready, addons])
+ready = gates.cluster(bootstrap.revision, after=[api_ready, addons])
 gates.owned(after=[api_ready, addons])
 
 pulumi.export("kubeconfig", pki.kubeconfig)

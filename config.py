@@ -11,7 +11,7 @@ value is plain.
 """
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
 from typing import Literal
@@ -19,6 +19,7 @@ from typing import Literal
 from pydantic import Field
 
 from forms import Id, Name, TagKey, TagValue, Version
+from metal import DEFAULT_POOL, Metal, MetalHost
 from model import (
     Access,
     Addons,
@@ -35,6 +36,9 @@ from model import (
 from versions import DEFAULT_RELEASE, RELEASES, Arch, Release
 
 HOST_NAME_LIMIT = 63  # a node's name is a DNS label: RFC 1123, section 2.1
+# Where hosts that exist already stand in the config, and what leads to their API servers.
+GIVEN_HOSTS = ("metal", "hosts")
+GIVEN_API_HOST = ("metal", "apiHost")
 
 
 class ClusterConfig(Model):
@@ -45,8 +49,10 @@ class ClusterConfig(Model):
         default=DEFAULT_RELEASE,
         description="A version of the version table, which pins everything that goes with it.",
     )
-    platform: Literal["local", "gce", "aws", "azure"] = Field(
-        default="local", description="Where the machines come from; `local`: Docker containers."
+    platform: Literal["local", "gce", "aws", "azure", "metal"] = Field(
+        default="local",
+        description="Where the machines come from; `local`: Docker containers; `metal`: they exist "
+        "already.",
     )
     account: Id | None = Field(
         default=None,
@@ -83,7 +89,10 @@ class ClusterConfig(Model):
         description="The hosts that run the control plane and, stacked, etcd.",
     )
     pools: tuple[Pool, ...] = Field(
-        default=(Pool(name="node", count=2),), description="Groups of like nodes."
+        default=(Pool(name=DEFAULT_POOL, count=2),), description="Groups of like nodes."
+    )
+    metal: Metal = Field(
+        default_factory=Metal, description="The hosts of `platform: metal`, and how to log in."
     )
     access: Access = Field(
         default_factory=Access, description="Who may reach the hosts and the API, and how."
@@ -136,27 +145,36 @@ class ClusterConfig(Model):
     @cached_property
     def hosts(self) -> "tuple[HostSpec, ...]":
         """Every host that the config asks for, masters first, with names that never shift."""
-        return (
-            *(self._host(self.masters, Role.MASTER, index) for index in range(self.masters.count)),
-            *(
-                self._host(pool, Role.NODE, index)
-                for pool in self.pools
-                for index in range(pool.count)
-            ),
+        groups: tuple[Masters | Pool, ...] = (self.masters, *self.pools)
+        return tuple(
+            self._host(group, index, given)
+            for group in groups
+            for index, given in enumerate(self._members(group))
         )
 
-    def _host(self, group: Masters | Pool, role: Role, index: int) -> "HostSpec":
+    def _members(self, group: Masters | Pool) -> Sequence[MetalHost | None]:
+        """A group's hosts that exist already, by name; None for each that is to be made."""
+        if not self.metal.hosts:
+            return [None] * group.count
+        name = group.name if isinstance(group, Pool) else None
+        return sorted(
+            (given for given in self.metal.hosts if given.group == name),
+            key=lambda given: given.name,
+        )
+
+    def _host(self, group: Masters | Pool, index: int, given: MetalHost | None) -> "HostSpec":
         pool = group if isinstance(group, Pool) else None
+        role = Role.NODE if pool else Role.MASTER
         return HostSpec(
-            name=f"{self.name}-{pool.name if pool else role}-{index}",
+            name=given.name if given else f"{self.name}-{pool.name if pool else role}-{index}",
             role=role,
             index=index,
-            arch=group.arch or self.architecture,
+            arch=(given and given.arch) or group.arch or self.architecture,
             machine_type=group.machine_type,
             disk_gb=group.disk_gb,
             image=group.image,
             spot=pool is not None and pool.spot,
-            labels=pool.labels if pool else {},
+            labels={**(pool.labels if pool else {}), **(given.labels if given else {})},
             taints=pool.taints if pool else (MASTER_TAINT,),
             kubelet=merge_kubelets(self.kubelet, group.kubelet),
         )

@@ -1,8 +1,9 @@
 """The forms that texts and numbers of the cluster config have: rules for us, words for people."""
 
+from base64 import b64decode
 from collections.abc import Mapping
 from dataclasses import dataclass
-from ipaddress import IPv4Network
+from ipaddress import IPv4Address, IPv4Network
 from re import fullmatch
 from typing import Annotated, Any
 
@@ -12,6 +13,13 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from versions import RELEASES
 
 MASTER_COUNTS = (1, 3, 5, 7)
+# What an SSH host is known by, the best first. An RSA key is none of them: `_host_key` says why.
+HOST_KEYS = (
+    "ssh-ed25519",
+    "ecdsa-sha2-nistp256",
+    "ecdsa-sha2-nistp384",
+    "ecdsa-sha2-nistp521",
+)
 REFUSED = "refused"  # the type of the errors that carry their own words
 
 
@@ -70,6 +78,47 @@ def _network(cidr: str) -> str:
     if str(network) != cidr:
         raise _refusal("is not written as a network's first address", f"write {network}")
     return cidr
+
+
+def _address(text: str) -> str:
+    try:
+        return str(IPv4Address(text))
+    except ValueError:
+        raise _refusal("is not an IPv4 address", "write one like 10.0.0.11") from None
+
+
+def _host_key(line: str) -> str:
+    """The type and the key of a line as /etc/ssh/ssh_host_ed25519_key.pub has it."""
+    kind, _, rest = line.strip().partition(" ")
+    key = rest.partition(" ")[0]
+    if kind == "ssh-rsa":
+        raise _refusal(
+            "is an RSA key, which the command plugin takes with SHA-1 signatures only: no sshd of "
+            "today makes one",
+            "write the host's ssh-ed25519 or ecdsa-sha2-nistp256 key",
+        )
+    if kind not in HOST_KEYS or not _is_key(kind, key):
+        raise _refusal(
+            "is no public host key",
+            "write the line of the host's /etc/ssh/ssh_host_ed25519_key.pub: ssh-ed25519 AAAA...",
+        )
+    return f"{kind} {key}"
+
+
+def _is_key(kind: str, text: str) -> bool:
+    """Whether the key is whole and says itself of which type it is: RFC 4253, section 6.6."""
+    try:
+        rest = b64decode(text, validate=True)
+    except ValueError:
+        return False
+    parts = []
+    while rest:
+        size = int.from_bytes(rest[:4])
+        if len(rest) < 4 + size:
+            return False
+        parts.append(rest[4 : 4 + size])
+        rest = rest[4 + size :]
+    return parts[:1] == [kind.encode()]
 
 
 def _odd(count: int) -> int:
@@ -151,6 +200,19 @@ _TAG_VALUE = Form(
     "letters, digits, spaces and . _ : / = + @ -",
     "platform",
 )
+# A host that exists has its name already: any DNS label.
+_HOST_NAME = Form(
+    r"[a-z0-9]([a-z0-9-]*[a-z0-9])?",
+    63,
+    "lower-case letters, digits and dashes, no dash first or last",
+    "web-1",
+)
+_PATH = Form(
+    r"[^\x00-\x1f\x7f]+",
+    4096,
+    "characters that a path has, on one line",
+    "~/.ssh/id_ed25519",
+)
 _URL = Form(
     r"https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?",
     253,
@@ -166,6 +228,18 @@ Cidr = Annotated[
     AfterValidator(_network),
     Field(json_schema_extra={"pattern": r"^(\d{1,3}\.){3}\d{1,3}/\d{1,2}$"}),
 ]
+Address = Annotated[
+    str,
+    AfterValidator(_address),
+    Field(json_schema_extra={"pattern": r"^(\d{1,3}\.){3}\d{1,3}$"}),
+]
+HostKey = Annotated[
+    str,
+    AfterValidator(_host_key),
+    Field(json_schema_extra={"pattern": f"^({'|'.join(HOST_KEYS)}) "}),
+]
+HostName = Annotated[str, _HOST_NAME]
+FilePath = Annotated[str, _PATH]
 Label = Annotated[str, _LABEL]
 Name = Annotated[str, _NAME]
 Domain = Annotated[str, _DOMAIN]

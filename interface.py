@@ -69,6 +69,7 @@ class Traits:
     protect: bool = True  # whether a CA may only go when somebody says so twice
     # Whether what runs in the cluster can make load balancers and volumes that outlive it.
     makes_cloud_things: bool = False
+    remove_leftovers: bool = False  # whether what another cluster left on a host may go
     systemd_cgroup: bool = True
     restrict_oom_score_adj: bool = False
     kubelet: Mapping[str, JsonValue] = field(default_factory=dict)  # KubeletConfiguration fields

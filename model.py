@@ -86,7 +86,8 @@ class Machine(Model):
     image: Id | None = Field(
         default=None,
         description="What the machine starts from, with cloud-init and systemd in it; unset: "
-        "Ubuntu 24.04, the newest on the day that the machine is made.",
+        "Ubuntu 24.04, the newest on the day that the machine is made. Machines that run keep "
+        "theirs.",
         examples=["ami-0123456789abcdef0"],
     )
     arch: Arch | None = Field(

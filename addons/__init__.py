@@ -62,6 +62,9 @@ def _plugin(name: str) -> Callable[[ClusterConfig], bool]:
     return lambda config: config.network.plugin == name
 
 
+# Pod networks as others publish them.
+UPSTREAM = {"calico": calico, "cilium": cilium, "weave": weave}
+
 ADDONS: tuple[Addon, ...] = (
     Addon(name="access", enabled=lambda _: True, render=access.render),
     Addon(
@@ -78,26 +81,15 @@ ADDONS: tuple[Addon, ...] = (
         images=("flannel", "flannel-cni-plugin"),
         essential=True,
     ),
-    Addon(
-        name="calico",
-        enabled=_plugin("calico"),
-        render=calico.render,
-        images=calico.IMAGES,
-        essential=True,
-    ),
-    Addon(
-        name="cilium",
-        enabled=_plugin("cilium"),
-        render=cilium.render,
-        images=cilium.IMAGES,
-        essential=True,
-    ),
-    Addon(
-        name="weave",
-        enabled=_plugin("weave"),
-        render=weave.render,
-        images=weave.IMAGES,
-        essential=True,
+    *(
+        Addon(
+            name=name,
+            enabled=_plugin(name),
+            render=module.render,
+            images=module.IMAGES,
+            essential=True,
+        )
+        for name, module in UPSTREAM.items()
     ),
     Addon(
         name="pod-network",
@@ -161,6 +153,11 @@ class Selection:
 
     enabled: tuple[Addon, ...]
     skipped: tuple[Skipped, ...]
+
+    @property
+    def essential_images(self) -> tuple[str, ...]:
+        """The names of what is sure to run on nodes."""
+        return tuple(image for addon in self.enabled if addon.essential for image in addon.images)
 
 
 def select(config: ClusterConfig, unavailable: Mapping[str, str] | None = None) -> Selection:

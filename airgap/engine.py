@@ -15,7 +15,6 @@ from airgap import gobuild, paths, progress
 from airgap.recipes.engine import (
     ENGINE,
     KUBERNETES_PROVIDER,
-    KUBERNETES_SDK_VERSION,
     PULUMI,
     PULUMI_VERSION,
     PYTHON_HOST,
@@ -24,7 +23,7 @@ from airgap.recipes.engine import (
 __all__ = ["PULUMI_VERSION", "bin_folder", "build", "is_ready", "path_folders", "pulumi_home"]
 
 _ROOT = Path(__file__).resolve().parent.parent
-_STAND_INS = ("tls", "command")  # plugins in Python: airgap/plugins
+STAND_INS = ("tls", "command")  # plugins in Python: airgap/plugins
 # Beside the language host, of the CLI's version: the host starts programs with it.
 _EXEC = "pulumi-language-python-exec"
 _EXEC_IN_MODULE = ("github.com/pulumi/pulumi/sdk/v3", f"v{PULUMI_VERSION}", "python/cmd")
@@ -70,18 +69,23 @@ def build() -> None:
     write_stand_ins()
 
 
-def write_stand_ins() -> None:
-    """Have the engine's plugins be those of this clone: another one may have written them last."""
-    for name in _STAND_INS:
-        _write_stand_in(name)
+def write_stand_ins(home: Path | None = None) -> None:
+    """Have the engine's plugins be those of this clone: another one may have written them last.
+
+    `home`: a PULUMI_HOME other than ours.
+    """
+    for name in STAND_INS:
+        _write_stand_in(home or pulumi_home(), name)
+
+
+def plugin_file(home: Path, name: str) -> Path:
+    """Where the engine looks for the plugin of an SDK that is installed here."""
+    version = metadata.version(f"pulumi-{name}")
+    return home / "plugins" / f"resource-{name}-v{version}" / f"pulumi-resource-{name}"
 
 
 def _provider_file() -> Path:
-    return _plugin_folder("kubernetes", KUBERNETES_SDK_VERSION) / "pulumi-resource-kubernetes"
-
-
-def _plugin_folder(name: str, version: str) -> Path:
-    return pulumi_home() / "plugins" / f"resource-{name}-v{version}"
+    return plugin_file(pulumi_home(), "kubernetes")
 
 
 def _place_exec(target: Path) -> None:
@@ -90,8 +94,7 @@ def _place_exec(target: Path) -> None:
     paths.write(target, text.replace("import argparse\n", _QUIET, 1), mode=0o755)
 
 
-def _write_stand_in(name: str) -> None:
-    folder = _plugin_folder(name, metadata.version(f"pulumi-{name}"))
+def _write_stand_in(home: Path, name: str) -> None:
     command = shlex.join([sys.executable, "-m", "airgap.plugins", name])
     text = f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(_ROOT))} exec {command} "$@"\n'
-    paths.write(folder / f"pulumi-resource-{name}", text, mode=0o755)
+    paths.write(plugin_file(home, name), text, mode=0o755)

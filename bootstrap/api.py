@@ -55,20 +55,23 @@ class Api:
             os.close(handle)
             Path(path).unlink()
 
-    def request(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401
-        """One request; the answer's JSON, or its text.
+    def request(
+        self, method: str, path: str, body: object = None, *, accept: str = "application/json"
+    ) -> Any:  # noqa: ANN401 (JSON has no narrower type)
+        """One request; the answer's JSON, or else its text.
 
         Raises RefusedError if the server refuses, and NotYetError if it cannot be asked.
         """
-        # Any: JSON has no narrower type.
         connection = http.client.HTTPSConnection(
             self._host, self._port, context=self._context, timeout=TIMEOUT_SECONDS
         )
         try:
-            headers = {"Content-Type": _CONTENT_TYPES[method]} if body else {}
+            headers = {"Accept": accept}
+            if body:
+                headers["Content-Type"] = _CONTENT_TYPES[method]
             connection.request(method, path, json.dumps(body) if body else None, headers)
             response = connection.getresponse()
-            text = response.read().decode()
+            text = response.read().decode(errors="replace")
         except (OSError, http.client.HTTPException) as error:
             raise NotYetError(f"{method} {path}: {error}") from None
         finally:

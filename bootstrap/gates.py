@@ -36,8 +36,11 @@ class Gates(ComponentResource):
         """Opens when the API server says that it is ready."""
         return self._gate("api", {}, after)
 
-    def cluster(self, after: Sequence[Resource]) -> OperatorStep:
-        """Opens when every node is Ready and DNS is available; its stdout is the health summary."""
+    def cluster(self, revision: Input[str], after: Sequence[Resource]) -> OperatorStep:
+        """Opens when every node is Ready and DNS is available; its stdout is the health summary.
+
+        Another `revision` of the hosts' files asks again.
+        """
         hosts = self._config.hosts
         expected: dict[str, Input[object]] = {
             "cluster": self._config.name,
@@ -45,6 +48,7 @@ class Gates(ComponentResource):
             "masters": [host.name for host in hosts if host.role is Role.MASTER],
             "network": self._config.network.plugin != "none",
             "dns": self._config.addons.dns != "none",
+            "revision": revision,
         }
         return self._gate("cluster", expected, after)
 

@@ -4,17 +4,21 @@ Per host: `reachable` -> `prepare` -> `identity` -> `activate`. Hosts are reache
 by side. Activation is chained, masters one after another and nodes likewise, so that a change which
 breaks a host stops there; on a host's first start it returns as soon as the unit runs, so that the
 chain costs next to nothing and etcd members can find each other.
+
+A machine that was there before us has one more, `takeoff`, which is made first and so deleted last:
+it does nothing until then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 from pulumi import ComponentResource, Input, Output, Resource, ResourceOptions
 
-from bootstrap import render
-from bootstrap.remote import remote_step
+from bootstrap import preflight, render
+from bootstrap.remote import HostStep, remote_step, takeoff_step
 from bootstrap.view import HostView
 from config import ClusterConfig
 from interface import Host, HostFiles, Machines
@@ -31,22 +35,39 @@ class BootstrapArgs:
     valid_from: Mapping[str, Input[str]]  # by host name: when its certificates begin to be valid
     addons: Mapping[str, str]  # {path: content}, for the addon-manager; may be empty
     archive_sums: Mapping[str, str]  # {file: sha256} of the mirror's archives; empty: upstream's
+    pod_images: tuple[str, ...]  # what pods of every node will run: references
 
 
 class Bootstrap(ComponentResource):
     """The steps on every host. Complete when each host's kubelet runs with its final files."""
 
+    lifetime: Resource | None  # what the cluster dies with as a whole, and its objects unasked
+    revision: Output[str]  # another one whenever a host gets other files; secret, as keys are
+
     def __init__(self, name: str, args: BootstrapArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("kubernetes-anywhere:bootstrap:Bootstrap", name, {}, opts)
         self._args = args
+        self._takeoffs = {
+            host.spec.name: self._takeoff(host)
+            for host in args.machines.hosts
+            if host.machine is None
+        }
+        self.lifetime = args.machines.lifetime or next(iter(self._takeoffs.values()), None)
+        texts: list[Output[str | None]] = []
         for role in Role:
             previous: Sequence[Resource] = ()
             for host in args.machines.hosts:
                 if host.spec.role is role:
-                    previous = (self._steps(host, previous),)
+                    identity, activated = self._steps(host, previous)
+                    previous = (activated,)
+                    texts += (identity.stdin, activated.stdin)
+        self.revision = Output.all(*texts).apply(
+            lambda known: sha256("".join(map(str, known)).encode()).hexdigest()
+        )
         self.register_outputs({})
 
-    def _steps(self, host: Host, previous: Sequence[Resource]) -> Resource:
+    def _steps(self, host: Host, previous: Sequence[Resource]) -> tuple[HostStep, HostStep]:
+        """All steps of a host; the two that place files."""
         name, args = host.spec.name, self._args
         views = _view(host, args)
         keys = Output.all(**args.keys[name])
@@ -54,10 +75,11 @@ class Bootstrap(ComponentResource):
             f"{name}-reachable",
             host,
             Output.all(views, args.valid_from[name]).apply(
-                lambda pair: render.reachable(pair[0], pair[1])
+                lambda pair: preflight.reachable(pair[0], pair[1])
             ),
             parent=self,
-            after=() if host.machine is None else (host.machine,),
+            after=(host.machine or self._takeoffs[name],),
+            first=True,
         )
         prepared = remote_step(
             f"{name}-prepare", host, views.apply(render.prepare), parent=self, after=(reachable,)
@@ -70,13 +92,18 @@ class Bootstrap(ComponentResource):
             after=(prepared, *previous),
             secret=True,
         )
-        return remote_step(
+        activated = remote_step(
             f"{name}-activate",
             host,
             views.apply(lambda view: render.activate(view, args.addons)),
             parent=self,
             after=(identity,),
         )
+        return identity, activated
+
+    def _takeoff(self, host: Host) -> Resource:
+        text = render.takeoff(self._args.config)
+        return takeoff_step(f"{host.spec.name}-takeoff", host, text, parent=self)
 
 
 def _view(host: Host, args: BootstrapArgs) -> Output[HostView]:
@@ -102,5 +129,6 @@ def _view(host: Host, args: BootstrapArgs) -> Output[HostView]:
             masters=dict(zip((master.spec.name for master in masters), known[3:], strict=True)),
             traits=args.machines.traits,
             archive_sums=args.archive_sums,
+            pod_images=args.pod_images,
         )
     )

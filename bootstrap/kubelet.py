@@ -7,6 +7,7 @@ import re
 import yaml
 from pydantic import JsonValue
 
+from bootstrap.ready import CLUSTER_LABEL
 from bootstrap.step import File
 from bootstrap.view import HostView, dump, folders, oom_score_adjust, substitute
 
@@ -42,14 +43,14 @@ def systemd_word(text: str) -> str:
 
 def kubelet_arguments(view: HostView) -> str:
     """The kubelet's command line: what has no field in its configuration, then the user's flags."""
-    known = {**view.labels, **view.spec.labels}
+    known = {**view.labels, **view.spec.labels, CLUSTER_LABEL: view.config.name}
     labels = ",".join(f"{key}={value}" for key, value in sorted(known.items()))
     flags = {
         "config": "/etc/kubernetes/kubelet.yaml",
         "kubeconfig": "/etc/kubernetes/kubelet/kubelet.conf",
         "hostname-override": view.spec.name,
         "node-ip": view.address,
-        **({"node-labels": labels} if labels else {}),
+        "node-labels": labels,
         **view.spec.kubelet.extra_args,
     }
     return " ".join(systemd_word(f"--{flag}={value}") for flag, value in flags.items())

@@ -3,15 +3,15 @@
 `python -m bootstrap.ready api` waits until the API server is ready; `... cluster` waits until every
 node is Ready and DNS is available, labels the masters, and deletes the Node objects of hosts that
 are gone. The request comes as JSON on standard input: {server, ca, certificate, key} and, for
-`cluster`, the fields of `Expected`; the last line printed is the health summary. Talks to the
-endpoint that the kubeconfig names and to nothing else.
+`cluster`, the fields of `Expected` and a `revision`, whose change only asks again; the last line
+printed is the health summary. Talks to the endpoint that the kubeconfig names and to nothing else.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,12 +19,20 @@ from bootstrap.api import Api, NotYetError, wait
 
 API_LIMIT_SECONDS = 300.0
 CLUSTER_LIMIT_SECONDS = 600.0
+# As the provider asks for it: the server keeps each form apart.
+SCHEMA_FORM = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 CONTROL_PLANE_LABEL = "node-role.kubernetes.io/control-plane"
+CLUSTER_LABEL = "kubernetes-anywhere/cluster"  # every kubelet of ours registers with it
 
 
 def api_ready(api: Api) -> str:
-    """The API server's own readiness, as the load balancer and the kubeconfig see it."""
-    api.request("GET", "/readyz")
+    """The API server's own readiness, as the load balancer and the kubeconfig see it.
+
+    And its schema: the kubernetes provider reads it first of all, and gives up after half a minute,
+    in which a busy server may not have put it together. Later it has it at hand.
+    """
+    api.request("GET", "/readyz", accept="*/*")
+    api.request("GET", "/openapi/v2", accept=SCHEMA_FORM)
     return f"API server {api.request('GET', '/version')['gitVersion']} is ready"
 
 
@@ -44,20 +52,32 @@ def label_masters(api: Api, masters: list[str]) -> None:
 def missing(name: str, node: Mapping[str, Any] | None, *, network: bool) -> str | None:
     """What a node still lacks, in words; without a pod network no node can be Ready."""
     if node is None:
-        return f"{name}: not registered"
+        return f"{name}: not registered ('journalctl -u kubelet' there may say why)"
     ready = condition(node, "Ready")
     if network and ready.get("status") != "True":
         return f"{name}: {ready.get('message', 'no status yet')}"
     return None
 
 
-def forget_nodes(api: Api, registered: Iterable[str], cluster: str, wanted: list[str]) -> None:
+def is_ours(node: Mapping[str, Any], cluster: str) -> bool:
+    """Whether a node is one of this program's, and none that somebody else has joined.
+
+    One that registered before there was the label is known by its name.
+    """
+    name: str = node["metadata"]["name"]
+    label: str | None = node["metadata"]["labels"].get(CLUSTER_LABEL)
+    return label == cluster if label else name.startswith(f"{cluster}-")
+
+
+def forget_nodes(
+    api: Api, registered: Mapping[str, Mapping[str, Any]], cluster: str, wanted: list[str]
+) -> None:
     """Delete the Node objects of hosts of this cluster that the config no longer has.
 
     A machine that is gone leaves its object behind, and with it DaemonSets that never are complete.
     """
-    for name in registered:
-        if name.startswith(f"{cluster}-") and name not in wanted:
+    for name, node in registered.items():
+        if is_ours(node, cluster) and name not in wanted:
             api.request("DELETE", f"/api/v1/nodes/{name}")
 
 
@@ -65,7 +85,7 @@ def forget_nodes(api: Api, registered: Iterable[str], cluster: str, wanted: list
 class Expected:
     """What the config says of the cluster."""
 
-    cluster: str  # every host's name begins with it
+    cluster: str  # its name, which its nodes have as a label
     nodes: list[str]
     masters: list[str]
     network: bool  # whether there is a pod network of ours

@@ -5,7 +5,8 @@
 - No `update`, no `triggers`, no `delete`: a changed text runs again, in place, and every step is
   idempotent. `triggers` would replace, and a `delete` could undo what a step just made
   (pulumi/pulumi-command#189, #104). One step here has a `delete`, which asks the API and no host.
-- A step dies with its machine (`deleted_with`), so a dead host blocks nothing.
+- A step dies with its machine (`deleted_with`), so a dead host blocks nothing. A machine that is
+  not ours has a step that does nothing but `delete`, with a short limit on what it waits for.
 - Output is stored in the state in clear even where the input is secret: steps print nothing secret,
   and those that handle keys are not logged at all (pulumi/pulumi-command#260).
 """
@@ -15,6 +16,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pulumi import CustomTimeouts, Input, Output, Resource, ResourceOptions
@@ -27,32 +29,60 @@ from interface import Connection, Host
 
 OperatorStep = Command
 OPERATOR_STEP_TYPE = "command:local:Command"
+HostStep = RemoteCommand
 
-# sshd may take minutes to come up on a new machine; the time limit below ends the wait, no count.
-UNLIMITED = -1
-DIAL_SECONDS = 15
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Patience:
+    """How long a host may take to answer: so many failures, so many seconds for each attempt.
+
+    Between failures are 0.1 s, then half as much again each time, up to 5 s.
+    """
+
+    dial_error_limit: int
+    per_dial_timeout: int
+
+
+# A new machine boots: 8 minutes where the port refuses, 16 where nothing answers yet. The count
+# ends the wait, not the time limit below, whose error would not say which host and port it was.
+BOOT = Patience(dial_error_limit=100, per_dial_timeout=5)
+# A machine that was there before: half a minute where the port or the key is refused, two where
+# nothing answers.
+EXISTING = Patience(dial_error_limit=14, per_dial_timeout=5)
+# One that is left: 11 s where the port refuses, 55 s where nothing answers.
+TAKEOFF = Patience(dial_error_limit=10, per_dial_timeout=4)
 STEP_TIMEOUT = "20m"
+TAKEOFF_DIAL_TIMEOUT = "2m"  # through a bastion, which has limits of its own
 ROOT = "root"
+SHELL = "exec bash -s"
+BY_SUDO = "exec sudo -n bash -s"
+# Where sudo wants a password it does not say what to do about it. An error shows the whole command,
+# so only the first step has this one.
+FIRST_BY_SUDO = (
+    "exec sh -c 'sudo -n true </dev/null && exec sudo -n bash -s; "
+    'echo "$(uname -n): $(id -un) may not use sudo without a password; '
+    "allow it in /etc/sudoers.d, or log in as root\" >&2; exit 1'"
+)
 
 
-def connection(host: Host) -> ConnectionArgs:
+def connection(host: Host, patience: Patience) -> ConnectionArgs:
     """How a step reaches its host. Built here only, so its shape never differs between runs."""
     proxy = host.connection.proxy
     return ConnectionArgs(
-        **_endpoint(host.connection),
-        proxy=ProxyConnectionArgs(**_endpoint(proxy)) if proxy else None,
+        **_endpoint(host.connection, patience),
+        proxy=ProxyConnectionArgs(**_endpoint(proxy, patience)) if proxy else None,
     )
 
 
-def _endpoint(connection: Connection) -> dict[str, Any]:
+def _endpoint(connection: Connection, patience: Patience) -> dict[str, Any]:
     return {
         "host": connection.host,
         "port": Output.from_input(connection.port).apply(float),
         "user": connection.user,
         "private_key": connection.private_key,
         "host_key": connection.host_key,
-        "dial_error_limit": UNLIMITED,
-        "per_dial_timeout": DIAL_SECONDS,
+        "dial_error_limit": patience.dial_error_limit,
+        "per_dial_timeout": patience.per_dial_timeout,
     }
 
 
@@ -63,13 +93,17 @@ def remote_step(  # noqa: PLR0913 (by name, all but three)
     *,
     parent: Resource,
     after: Sequence[Resource],
+    first: bool = False,
     secret: bool = False,
-) -> RemoteCommand:
-    """Run a step's text on a host. `secret`: the text holds keys, so nothing of it is shown."""
-    return RemoteCommand(
+) -> HostStep:
+    """Run a step's text on a host.
+
+    `first`: no other step ran there before. `secret`: the text holds keys; nothing of it is shown.
+    """
+    return HostStep(
         name,
-        connection=connection(host),
-        create=f"exec {'' if host.connection.user == ROOT else 'sudo -n '}bash -s",
+        connection=connection(host, BOOT if host.machine else EXISTING),
+        create=_shell(host, first=first),
         stdin=Output.secret(text) if secret else text,
         add_previous_output_in_env=False,
         logging=Logging.NONE if secret else Logging.STDOUT_AND_STDERR,
@@ -81,6 +115,26 @@ def remote_step(  # noqa: PLR0913 (by name, all but three)
             custom_timeouts=CustomTimeouts(create=STEP_TIMEOUT, update=STEP_TIMEOUT),
         ),
     )
+
+
+def takeoff_step(name: str, host: Host, text: Input[str], *, parent: Resource) -> HostStep:
+    """Run a text when the host is taken off, and never before: without `create` none is dialled."""
+    return HostStep(
+        name,
+        connection=connection(host, TAKEOFF),
+        delete=_shell(host),
+        stdin=text,
+        add_previous_output_in_env=False,
+        opts=ResourceOptions(
+            parent=parent, custom_timeouts=CustomTimeouts(delete=TAKEOFF_DIAL_TIMEOUT)
+        ),
+    )
+
+
+def _shell(host: Host, *, first: bool = False) -> str:
+    if host.connection.user == ROOT:
+        return SHELL
+    return FIRST_BY_SUDO if first else BY_SUDO
 
 
 def operator_step(  # noqa: PLR0913 (by name, all but four)

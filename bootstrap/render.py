@@ -14,26 +14,17 @@ import yaml
 from bootstrap.kubelet import kubelet_files
 from bootstrap.step import SECRET_MODE, File, call, place, program, read
 from bootstrap.view import HostView, dump, folders, oom_score_adjust, substitute
-from interface import ADDONS_DIRECTORY, API_PORT, ETCD_PEER_PORT, KUBELET_PORT, PKI
+from config import ClusterConfig
+from interface import ADDONS_DIRECTORY, API_PORT, ETCD_PEER_PORT, PKI
 from model import Role
 
 ETCD_CLIENT_PORT = 2379
+ETCD_METRICS_PORT = 2381
 CONTROLLER_MANAGER_PORT = 10257
 SCHEDULER_PORT = 10259
 
-# What must be free on a host before we come, by role.
-PORTS: Mapping[Role, tuple[int, ...]] = {
-    Role.MASTER: (
-        API_PORT,
-        ETCD_CLIENT_PORT,
-        ETCD_PEER_PORT,
-        KUBELET_PORT,
-        CONTROLLER_MANAGER_PORT,
-        SCHEDULER_PORT,
-    ),
-    Role.NODE: (KUBELET_PORT,),
-}
-# Images that a host pulls before anything starts, by role; the rest come when a pod wants them.
+# Images that a host pulls before anything starts, by role; the rest come when a pod wants them, but
+# for what all nodes will want: a node has time for those while the API server starts.
 IMAGES: Mapping[Role, tuple[str, ...]] = {
     Role.MASTER: (
         "kubelet",
@@ -42,13 +33,12 @@ IMAGES: Mapping[Role, tuple[str, ...]] = {
         "kube-apiserver",
         "kube-controller-manager",
         "kube-scheduler",
-        "addon-manager",
     ),
     Role.NODE: ("kubelet", "pause"),
 }
 # The static pods of a master, and where each says that it is well (addon-manager serves nothing).
 STATIC_PODS: Mapping[str, str] = {
-    "etcd": "http://127.0.0.1:2381/readyz",
+    "etcd": f"http://127.0.0.1:{ETCD_METRICS_PORT}/readyz",
     "kube-apiserver": f"https://127.0.0.1:{API_PORT}/readyz",
     "kube-controller-manager": f"https://127.0.0.1:{CONTROLLER_MANAGER_PORT}/healthz",
     "kube-scheduler": f"https://127.0.0.1:{SCHEDULER_PORT}/readyz",
@@ -59,8 +49,7 @@ DIRECTORIES: Mapping[Role, Mapping[str, str]] = {
     Role.MASTER: {"/var/lib/etcd": "0700", ADDONS_DIRECTORY: "0755"},
     Role.NODE: {},
 }
-COMMANDS = ("curl", "tar", "sha256sum", "flock", "ss", "ip", "mount", "systemctl", "journalctl")
-ROOM_MEBIBYTES = {"/opt": 1024, "/var/lib": 4096}
+TAKEOFF = ("places", "rules", "takeoff")  # those of `files/` that take a cluster off
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -106,6 +95,11 @@ def runtime_files(view: HostView) -> tuple[File, ...]:
     if view.mirror_url:
         table["/etc/containerd/certs.d/_default/hosts.toml"] = "hosts.toml"
     return tuple(File(path=path, content=substitute(name, values)) for path, name in table.items())
+
+
+def machine(view: HostView) -> tuple[str, ...]:
+    """The call that makes another machine of the same name another text."""
+    return (call("machine", view.identity),) if view.identity else ()
 
 
 def with_extra_args(command: list[str], extra: Mapping[str, str]) -> list[str]:
@@ -167,55 +161,40 @@ def host_files(view: HostView, addons: Mapping[str, str]) -> tuple[File, ...]:
     )
 
 
-def _machine(view: HostView) -> tuple[str, ...]:
-    return (call("machine", view.identity),) if view.identity else ()
+def made_with(view: HostView) -> tuple[str, ...]:
+    """What a cluster is made with and cannot change while it runs.
 
-
-def _made_with(view: HostView) -> tuple[str, ...]:
-    """What a cluster is made with and cannot change while it runs: its objects and traces stay."""
-    config = view.config
-    facts = {"network.plugin": config.network.plugin, "addons.delivery": config.addons.delivery}
-    return tuple(call("made_with", key, value) for key, value in facts.items())
-
-
-def reachable(view: HostView, valid_from: str) -> str:
-    """Step 1: wait for SSH, then find everything that would fail later.
-
-    `valid_from` is when the certificates begin to be valid, as RFC 3339 has it.
+    Objects and traces of another pod network or owner would stay. Of versions, no kubelet may be
+    newer than an API server, and nothing here orders the hosts so yet.
     """
-    members = [initial_cluster(view)] if view.spec.role is Role.MASTER else []
-    return program(
-        "reachable",
-        (
-            *_machine(view),
-            "booted",
-            call("cluster", view.config.name),
-            call("architecture", view.spec.arch),
-            call("clock", valid_from),
-            *(call("needs_command", command) for command in COMMANDS),
-            *(call("needs_mebibytes", path, str(size)) for path, size in ROOM_MEBIBYTES.items()),
-            *(call("needs_free_port", str(port)) for port in PORTS[view.spec.role]),
-            *(call("etcd_members", wanted) for wanted in members),
-            *_made_with(view),
-            "check",
-        ),
-    )
+    config = view.config
+    facts = {
+        "kubernetesVersion": config.kubernetes_version,
+        "network.plugin": config.network.plugin,
+        "addons.delivery": config.addons.delivery,
+    }
+    return tuple(call("made_with", key, value) for key, value in facts.items())
 
 
 def prepare(view: HostView) -> str:
     """Step 2: fetch archives and images; start the runtime where none runs."""
     references = view.config.release.images
+    later = view.pod_images if view.spec.role is Role.NODE else ()
+    clear = view.traits.remove_leftovers
     return program(
-        "prepare",
+        (*TAKEOFF, "leftovers", "prepare") if clear else ("places", "prepare"),
         (
-            *_machine(view),
+            *machine(view),
             "alone",
             call("cluster", view.config.name),
-            *_made_with(view),
+            *(("clear_leftovers",) if clear else ()),
+            call("own", view.config.network.pod_cidr),
+            *made_with(view),
             call("runtime", folders(view.config)["containerd"]),
             *(call("archive", d.folder, d.file, d.url, d.sha256) for d in downloads(view)),
             *(place(file) for file in runtime_files(view)),
             *(call("image", references[name]) for name in IMAGES[view.spec.role]),
+            *(call("image", image) for image in later),
             "prepare",
         ),
     )
@@ -224,9 +203,9 @@ def prepare(view: HostView) -> str:
 def _activate(view: HostView, step: str, files: tuple[File, ...]) -> str:
     pods = STATIC_PODS if view.spec.role is Role.MASTER else {}
     return program(
-        "activate",
+        ("activate",),
         (
-            *_machine(view),
+            *machine(view),
             "alone",
             call("node", view.spec.name),
             call("runtime", folders(view.config)["containerd"]),
@@ -247,3 +226,8 @@ def identity(view: HostView, keys: Mapping[str, str]) -> str:
 def activate(view: HostView, addons: Mapping[str, str]) -> str:
     """Step 3, second half: every other file, then start or restart what changed."""
     return _activate(view, "activate", host_files(view, addons))
+
+
+def takeoff(config: ClusterConfig) -> str:
+    """The last step of a machine that is not ours: the cluster goes, the machine stays."""
+    return program(TAKEOFF, (call("cluster", config.name), "takeoff"))

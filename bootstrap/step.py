@@ -1,7 +1,7 @@
 """The text of a step: one shell program that a host's bash reads from standard input.
 
-A step is the functions it needs (`files/common.sh` and its own file), then facts and files as calls
-of those functions, then the call that acts. It reads like the script an operator would write, and
+A step is the functions it needs (`files/common.sh` and others), then facts and files as calls of
+those functions, then the call that acts. It reads like the script an operator would write, and
 `pulumi preview --diff` shows a change in it line by line.
 """
 
@@ -47,6 +47,11 @@ def place(file: File) -> str:
     return f"{call('file', file.path, file.mode)} <<'{_DELIMITER}'\n{content}{_DELIMITER}"
 
 
-def program(name: str, statements: Iterable[str]) -> str:
-    """The whole text of a step: shared functions, those of `files/<name>.sh`, the statements."""
-    return "\n".join((read("common.sh"), read(f"{name}.sh"), *statements, ""))
+def program(names: Iterable[str], statements: Iterable[str]) -> str:
+    """The whole text of a step: shared functions, those of `files/<name>.sh`, the statements.
+
+    In braces, so that bash reads all of it before it runs any: a text that was cut off on its way
+    is an error of syntax, and does nothing.
+    """
+    functions = (read(f"{name}.sh") for name in ("common", *names))
+    return "\n".join(("{", *functions, *statements, "}", ""))

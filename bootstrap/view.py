@@ -27,6 +27,7 @@ class HostView:
     traits: Traits
     mirror_url: str | None
     archive_sums: Mapping[str, str]  # {file: sha256} of the mirror's own; empty: upstream's
+    pod_images: tuple[str, ...]  # what pods of every node will run: references
 
 
 def substitute(name: str, values: Mapping[str, str]) -> str:

@@ -6,7 +6,8 @@ and what to write instead.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from ipaddress import IPv4Network
 from typing import TypeVar
 
 from pulumi import RunError
@@ -45,3 +46,18 @@ def choose_zones(
             message = f"is no zone of {config.region} that this {owner} has"
             raise refusal("zones", zone, message, f"write some of {', '.join(known)}")
     return zones
+
+
+def virtual_ranges(config: ClusterConfig) -> Mapping[str, str]:
+    """{key: range} of those that no machine may have an address in."""
+    network = config.network
+    return {"network.podCidr": network.pod_cidr, "network.serviceCidr": network.service_cidr}
+
+
+def refuse_taken(ranges: Mapping[str, str], taken: Iterable[tuple[str, str]]) -> None:
+    """Refuse a range of the config that shares addresses with one of (range, who has it)."""
+    for theirs, owner in taken:
+        for key, ours in ranges.items():
+            if IPv4Network(ours).overlaps(IPv4Network(theirs)):
+                message = f"overlaps {theirs}, which {owner} has"
+                raise refusal(key, ours, message, "write a range that is free")

@@ -9,6 +9,7 @@ from ipaddress import IPv4Network
 
 from components import subnets
 from components.subnets import Layout
+from components.unused import without_effect
 from config import ClusterConfig
 from findings import Finding, Loc
 from model import Machine
@@ -45,9 +46,11 @@ class Limits:
 
 def rules(config: ClusterConfig, limits: Limits) -> Iterator[Finding]:
     """All that is wrong with the config for this cloud."""
-    checks = (_place, _access, _zones, _network, _room, _machine_types, _images, _tags, _mirror)
+    yield from without_effect((), config, ("metal",), f"the machines are made in {limits.cloud}")
+    checks = (_place, _access, _zones, _network, _room, _machine_types, _images, _tags)
     for check in checks:
         yield from check(config, limits)
+    yield from mirror_url(config, f"from {limits.cloud}")
 
 
 def groups(config: ClusterConfig) -> Mapping[Loc, Machine]:
@@ -232,12 +235,13 @@ def _tags(config: ClusterConfig, limits: Limits) -> Iterator[Finding]:
             yield Finding(("tags", key), value, fault, "write another tag, or leave it out")
 
 
-def _mirror(config: ClusterConfig, limits: Limits) -> Iterator[Finding]:
+def mirror_url(config: ClusterConfig, whence: str) -> Iterator[Finding]:
+    """Machines that are not on this computer cannot have a mirror served to them by the program."""
     if config.mirror is not None and config.mirror.url is None:
         yield Finding(
             ("mirror", "url"),
             None,
-            f"is missing: nothing on this computer can be reached from {limits.cloud}",
+            f"is missing: nothing on this computer can be reached {whence}",
             "serve the folder where the hosts reach it and add url: http://HOST:PORT, or leave "
             "out mirror (and unset KUBERNETES_ANYWHERE_MIRROR)",
         )

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     from pulumi.runtime.proto import resource_pb2
 
+gc.set_threshold(100_000)  # as the program does, and already while three clouds' SDKs are loaded
+
 ROOT = Path(__file__).parent.parent
 PROJECT = "kubernetes-anywhere"
 STACK = "test"
@@ -257,9 +259,6 @@ def _record(program: Callable[[], object], answers: Answers, *, preview: bool) -
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     recorder = Recorder(answers)
-    # What a program makes is there until its end. To look for garbage among it, and among the
-    # hundred thousand objects of a cloud's SDK, takes longer than the program.
-    gc.disable()
     try:
         mocks.set_mocks(answers, PROJECT, STACK, preview, monitor=recorder)
         mocks.test(lambda: (program(), None)[1])()  # type: ignore[no-untyped-call]
@@ -273,7 +272,6 @@ def _record(program: Callable[[], object], answers: Answers, *, preview: bool) -
         settings.reset_options()
         asyncio.set_event_loop(None)
         loop.close()
-        gc.enable()
     return Graph(recorder.recorded, exports)
 
 

@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import get_args
@@ -25,7 +26,7 @@ PLATFORMS: tuple[str, ...] = get_args(ClusterConfig.model_fields["platform"].ann
 PROGRAM = ("bootstrap", "components", "addons", "validation")
 LINES = 300
 # What the phases share: the config and its version table, and the contract between them.
-SHARED = {"config", "findings", "interface", "model", "versions"}
+SHARED = {"config", "findings", "forms", "interface", "metal", "model", "versions"}
 CLOUD_SDKS = {"pulumi_aws", "pulumi_gcp", "pulumi_azure_native", "pulumi_azuread", "pulumi_eks"}
 ONLY_IN = {
     "pulumi_command": {"bootstrap/remote.py", "components/local/host.py"},
@@ -126,7 +127,8 @@ def phases_apart(tree: Tree) -> list[str]:
 def shared_is_plain(tree: Tree) -> list[str]:
     """What everybody imports imports nobody, and no cloud SDK."""
     allowed = {
-        "config.py": {"forms", "model", "versions", "configdoc"},
+        "config.py": {"forms", "metal", "model", "versions", "configdoc"},
+        "metal.py": {"forms", "model", "versions"},
         "model.py": {"forms", "versions"},
         "forms.py": {"versions"},
         "findings.py": set(),
@@ -323,3 +325,15 @@ def test_what_makes_containers_starts_without_the_pulumi_sdk() -> None:
 
 def test_the_check_of_loaded_modules_sees_an_import() -> None:
     assert "pulumi_tls" in loaded("import pulumi_tls")
+
+
+def test_the_version_of_each_resource_plugin_is_pinned() -> None:
+    """B02: another one may want to make CAs anew. Each SDK asks for the plugin of its own version.
+
+    Should one be raised that does, the CAs are protected: `test_what_everything_trusts_...`.
+    """
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    groups = [project["project"]["dependencies"], *project["dependency-groups"].values()]
+    plugins = [line for group in groups for line in group if line.startswith("pulumi")]
+    assert len(plugins) == 7
+    assert [line for line in plugins if not re.fullmatch(r"[a-z-]+==[\d.]+", line)] == []

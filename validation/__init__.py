@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ import pulumi
 from pulumi.config import ConfigTypeError
 from pydantic import ValidationError
 
+from components import complete, expand
 from components import rules as platform_rules
 from config import ClusterConfig
 from findings import Finding, Loc
@@ -107,17 +109,22 @@ def parse(raw: JsonValue, flags: Path = FLAGS) -> ClusterConfig:
     keys = {} if raw is None else raw
     if not isinstance(keys, dict):
         raise ConfigError([_not_an_object(keys)])
-    problems, dropped, config = _judge_keys(keys)
+    expansion = expand(keys)
+    problems, dropped, judged = _judge_keys(expansion.keys)
+    dropped += expansion.unknown
+    config = complete(judged)
     findings = chain(
         chain.from_iterable(check(config) for check in CHECKS),
         chain.from_iterable(
             check(config, Tables(flags, config.release)) for check in COMPONENT_CHECKS
         ),
-        platform_rules(config),
+        platform_rules(judged),
     )
-    problems += [as_problem(finding) for finding in _undisturbed(findings, dropped)]
+    told = chain(expansion.findings, _undisturbed(findings, dropped))
+    problems += [as_problem(finding) for finding in told]
     if problems:
-        raise ConfigError(sorted(problems, key=lambda problem: problem.path))
+        placed = [replace(problem, path=expansion.place(problem.path)) for problem in problems]
+        raise ConfigError(sorted(placed, key=lambda problem: problem.path))
     return config
 
 

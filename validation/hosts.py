@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from config import HOST_NAME_LIMIT
+from config import GIVEN_HOSTS, HOST_NAME_LIMIT
 from findings import Finding, Loc
 from model import Role
 from validation.problems import listing
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from config import ClusterConfig
+    from metal import MetalHost
     from model import Pool, Taint
 
 _KEY_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
@@ -47,7 +48,9 @@ KUBERNETES_NAMESPACES = ("kubernetes.io", "k8s.io")
 
 
 def names(config: ClusterConfig) -> Iterator[Finding]:
-    """Every derived name is a DNS label."""
+    """Every derived name is a DNS label. Hosts that exist already have names of their own."""
+    if config.metal.hosts:
+        return
     for index, pool in enumerate(config.pools):
         longest = f"{config.name}-{pool.name}-{max(0, pool.count - 1)}"
         excess = len(longest) - HOST_NAME_LIMIT
@@ -84,11 +87,13 @@ def pool_names(config: ClusterConfig) -> Iterator[Finding]:
 
 def labels(config: ClusterConfig) -> Iterator[Finding]:
     """Every label is one that a kubelet may give itself."""
-    for index, pool in enumerate(config.pools):
-        for key, value in pool.labels.items():
+    groups: dict[Loc, Pool | MetalHost] = {("pools", i): p for i, p in enumerate(config.pools)}
+    groups.update({(*GIVEN_HOSTS, i): host for i, host in enumerate(config.metal.hosts)})
+    for loc, group in groups.items():
+        for key, value in group.labels.items():
             words = key_fault(key) or _namespace_fault(key)
             if words:
-                yield Finding(("pools", index, "labels", key), value, *words)
+                yield Finding((*loc, "labels", key), value, *words)
 
 
 def key_fault(key: str) -> tuple[str, str] | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from ipaddress import IPv4Network
+from ipaddress import IPv4Address, IPv4Network
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from config import GIVEN_API_HOST, GIVEN_HOSTS
 from findings import Finding, Loc
 
 if TYPE_CHECKING:
@@ -40,11 +41,18 @@ NOT_FOR_HOSTS = 5
 
 
 def _ranges(config: ClusterConfig) -> dict[Loc, IPv4Network]:
-    network = config.network
+    """All ranges; hosts that exist already have addresses and no range."""
+    ranges = _virtual_ranges(config)
+    if not config.metal.hosts:
+        ranges[HOST_CIDR] = IPv4Network(config.network.host_cidr)
+    return ranges
+
+
+def _virtual_ranges(config: ClusterConfig) -> dict[Loc, IPv4Network]:
+    """Those that no machine may have an address in."""
     return {
-        POD_CIDR: IPv4Network(network.pod_cidr),
-        SERVICE_CIDR: IPv4Network(network.service_cidr),
-        HOST_CIDR: IPv4Network(network.host_cidr),
+        POD_CIDR: IPv4Network(config.network.pod_cidr),
+        SERVICE_CIDR: IPv4Network(config.network.service_cidr),
     }
 
 
@@ -68,7 +76,8 @@ def overlaps(config: ClusterConfig) -> Iterator[Finding]:
                 value=str(ours),
                 message=f"overlaps {'.'.join(map(str, other))} {theirs}",
                 remedy=f"{free_range(ours.prefixlen, ranges.values())} for one of the two",
-                rests_on=(other,),
+                # Hosts that exist already have no range; whether there are any may be unknown.
+                rests_on=(other, *((GIVEN_HOSTS,) if HOST_CIDR in {loc, other} else ())),
             )
 
 
@@ -137,8 +146,41 @@ def service_range(config: ClusterConfig) -> Iterator[Finding]:
         yield Finding(SERVICE_CIDR, str(services), *problems[True])
 
 
+def given_addresses(config: ClusterConfig) -> Iterator[Finding]:
+    """No pod and no Service gets the address of a host that exists already."""
+    said: dict[Loc, tuple[str, str]] = {
+        (*GIVEN_HOSTS, index): (host.name, host.inner_address)
+        for index, host in enumerate(config.metal.hosts)
+    }
+    said[GIVEN_API_HOST] = ("the API endpoint", config.metal.api_host or "")
+    known = {loc: IPv4Address(text) for loc, (_, text) in said.items() if _is_address(text)}
+    ranges = _virtual_ranges(config)
+    taken = [*ranges.values(), *map(IPv4Network, known.values())]
+    for at, ours in ranges.items():
+        inside = [loc for loc, address in known.items() if address in ours]
+        if inside:
+            more = f" and {len(inside) - 1} more" if len(inside) > 1 else ""
+            yield Finding(
+                at=at,
+                value=str(ours),
+                message=f"holds the address {known[inside[0]]} of {said[inside[0]][0]}{more}",
+                remedy=free_range(ours.prefixlen, taken),
+                rests_on=((*inside[0], "internalAddress"),),
+            )
+
+
+def _is_address(text: str) -> bool:
+    try:
+        IPv4Address(text)
+    except ValueError:
+        return False
+    return True
+
+
 def host_range(config: ClusterConfig) -> Iterator[Finding]:
     """Every host, the gateway, the API endpoint and the mirror have an address."""
+    if config.metal.hosts:
+        return
     network = IPv4Network(config.network.host_cidr)
     hosts = len(config.hosts)
     needed = hosts + NOT_FOR_HOSTS
@@ -159,5 +201,6 @@ NETWORK_CHECKS: tuple[Callable[[ClusterConfig], Iterator[Finding]], ...] = (
     reserved,
     pod_range,
     service_range,
+    given_addresses,
     host_range,
 )

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 _MISTAKABLE = re.compile(r"\s*|true|false|null|-?\d+(\.\d+)?")
 SHOWN = 70  # characters of a value
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
-# The config has no secrets, but a key that we do not know might be meant to hold one.
+# The config has no secrets, but a key that we do not know might be meant to hold one, and where the
+# file of a key belongs somebody might write the key itself.
+_PRIVATE_KEY = "PRIVATE KEY-----"
 _SECRET = re.compile(r"passw|secret|token|credential|private|apikey", re.IGNORECASE)
 
 
@@ -37,7 +39,7 @@ def render(loc: Loc) -> str:
 
 
 def _without_secrets(value: JsonValue, key: str) -> JsonValue:
-    if _SECRET.search(key):
+    if _SECRET.search(key) or (isinstance(value, str) and _PRIVATE_KEY in value):
         return "(hidden)"
     if isinstance(value, dict):
         return {name: _without_secrets(item, name) for name, item in value.items()}

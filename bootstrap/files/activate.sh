@@ -1,5 +1,5 @@
-# Step 3: put files in place and restart what they change, and nothing else. A host that was active
-# is waited for until it is healthy again, so that the chain of hosts stops at the first that is not.
+# Step 3: put files in place and restart what they change, and nothing else. A host that was healthy
+# once is waited for until it is so again, and the chain of hosts stops at the first that is not.
 
 node=""
 node() { node=$1; } # the name that its pods' names end with
@@ -25,6 +25,39 @@ replaced() { # STATIC-POD: none of those runs any more
   while read -r id; do [[ $now != *"$id"* ]] || return 1; done <"$state/before.$1"
 }
 answers() { curl -fsS -k --max-time 5 "$1"; }
+own_health=http://127.0.0.1:10248/healthz
+
+# Until a host has been healthy once, what it waits for may be its peers: one of three etcd members
+# cannot be. Seen at a later run than the first, and then for good.
+was_healthy() {
+  local entry
+  [[ ! -f $state/healthy ]] || return 0
+  systemctl is-active -q kubelet || return
+  for entry in "${healths[@]}" "kubelet $own_health"; do answers "${entry#* }" >/dev/null 2>&1 || return; done
+  keep "$state/healthy" yes
+}
+
+# A kubelet may answer once and then end, again and again.
+steady_seconds=3
+steady() {
+  local pid until=$((SECONDS + steady_seconds))
+  pid=$(systemctl show -p MainPID --value kubelet)
+  while answers "$own_health" && [[ $(systemctl show -p MainPID --value kubelet) == "$pid" ]]; do
+    if ((SECONDS >= until)); then return; fi
+    sleep 0.2
+  done
+  return 1
+}
+
+# Pods read this file when they start, and see the one that was there then: those get it anew.
+restart_readers() {
+  local id
+  for id in $(containerd tasks ls -q); do
+    if containerd containers info "$id" | grep -qF "\"source\": \"$etc/in-cluster.kubeconfig\""; then
+      containerd tasks kill --signal SIGTERM "$id" || true # it may have ended by itself
+    fi
+  done
+}
 
 # Keys are placed by a run of their own; static pods that use them restart by their file's hash.
 refresh_manifests() {
@@ -47,28 +80,37 @@ link_resolver() {
   ln -sfn "$resolver" "$etc/resolv.conf"
 }
 
+# A package of another kubelet adds to every unit of that name, ours too: an empty file of the same
+# name takes that away.
+mask_drop_ins() {
+  local units=/etc/systemd/system/kubelet.service.d path
+  for path in /usr/lib/systemd/system/kubelet.service.d/*.conf; do
+    if [[ -e $path ]]; then mkdir -p "$units" && ln -sfn /dev/null "$units/${path##*/}"; fi
+  done
+}
+
 restart() { # UNIT
   systemctl restart "$1" || { journal "$1"; exit 1; }
 }
 
 activate() {
-  local step=$1 was_active=0 entry pod url
-  systemctl is-active -q kubelet && was_active=1
-  if ((was_active)); then
-    mkdir -p "$state"
-    for entry in "${healths[@]}"; do remember "${entry% *}"; done
-  fi
+  local step=$1 healthy=0 entry pod url
+  if was_healthy; then healthy=1; fi
+  mkdir -p "$state"
+  if ((healthy)); then for entry in "${healths[@]}"; do remember "${entry% *}"; done; fi
   commit "$step"
   refresh_manifests
   [[ -f /etc/systemd/system/kubelet.service ]] || { say "$step: placed ${#staged[@]} files"; return; }
   link_resolver
+  mask_drop_ins
   if pending '/etc/systemd/system/'; then systemctl daemon-reload; fi
   if pending '/etc/containerd/config|/etc/systemd/system/containerd'; then restart containerd-anywhere; fi
   if pending '/etc/systemd/system/kubelet|/etc/kubernetes/kubelet' || ! systemctl is-active -q kubelet; then
     restart kubelet
   fi
   systemctl enable -q containerd-anywhere kubelet
-  if ((was_active)); then
+  if ((healthy)); then
+    if pending "$etc/in-cluster.kubeconfig"; then restart_readers; fi
     for entry in "${healths[@]}"; do
       pod=${entry% *} url=${entry#* }
       if pending "$etc/manifests/$pod"; then
@@ -76,8 +118,12 @@ activate() {
       fi
       wait_for 180 "$pod at $url" answers "$url" || { journal kubelet; exit 1; }
     done
-    wait_for 60 "the kubelet" answers http://127.0.0.1:10248/healthz || { journal kubelet; exit 1; }
+    wait_for 60 "the kubelet to run on" kubelet_is_well || { journal kubelet; exit 1; }
   fi
   finished
   say "$step: placed ${#staged[@]} files, ${#changed[@]} changed"
+}
+# One that was not restarted has proved itself.
+kubelet_is_well() {
+  if pending '/etc/systemd/system/|/etc/containerd/config|/etc/kubernetes/kubelet'; then steady; else answers "$own_health"; fi
 }

@@ -18,12 +18,21 @@ runtime() { ctr=$opt/$1/bin/ctr; }
 containerd() { "$ctr" --namespace k8s.io "$@" 2> >(grep -v level=warning >&2); }
 
 say() { printf '%s\n' "$*"; }
+fail() { say "$(hostname): $*" >&2; exit 1; }
+# keep FILE TEXT writes a note for later runs, whole or not at all: the disk may be full.
+keep() { say "$2" >"$1.new" && mv -f "$1.new" "$1"; }
+
+# The cluster that this host is, or will be, a part of.
+want_cluster=""
+cluster() { want_cluster=$1; }
+ours() { [[ -f $state/cluster && $(<"$state/cluster") == "$want_cluster" ]]; }
 
 # A run whose client was killed still works here: the next one waits for its end.
 alone() {
   mkdir -p "$state"
   exec 9>"$state/lock"
-  flock -w 600 9 || { say "$(hostname): an earlier run is still at work" >&2; exit 1; }
+  flock -w 600 9 || fail "an earlier run is still at work; see 'ps', and run this again when it has ended"
+  [[ $state/lock -ef /dev/fd/9 ]] || alone # the one before took the folder away
 }
 
 # A step says all that is wrong before it gives up.
@@ -46,6 +55,24 @@ wait_for() {
   done
 }
 
+# persist COMMAND... repeats it for as long as a registry may be away in the middle of a run, until it
+# succeeds or says 2: that asking again is of no use.
+patience=90
+persist() {
+  local until=$((SECONDS + patience)) result
+  while result=0; "$@" || result=$?; ((result != 0 && result != 2 && SECONDS < until)); do sleep 1; done
+  return "$result"
+}
+
+# together FUNCTION ITEM... runs it for each item, side by side; what one of them says is a problem.
+together() {
+  local line
+  while read -r line; do problem "$line"; done < <(
+    for line in "${@:2}"; do "$1" "$line" & done
+    wait
+  )
+}
+
 # journal UNIT shows the end of a unit's journal, where a person would look next.
 journal() {
   say "--- $(hostname): the last lines of 'journalctl -u $1' ---" >&2
@@ -61,18 +88,17 @@ pki_hash() {
   find "$etc/pki" -type f ! -name '.*' -print0 | sort -z | xargs -0 -r sha256sum | sha256sum | cut -d' ' -f1
 }
 staging_name() { printf '%s/.%s.new' "${1%/*}" "${1##*/}"; }
+keys="" # which a static pod's file names: the pod restarts when its file changes
+content() { if [[ $1 == "$etc"/manifests/* ]]; then sed "s/@PKI_SHA256@/$keys/"; else cat; fi; }
 file() {
-  local path=$1 mode=$2 new
+  local path=$1 mode=$2 new modes
   new=$(staging_name "$path")
-  mkdir -p "${path%/*}"
-  (umask 077 && cat >"$new")
-  if [[ $path == "$etc"/manifests/* ]]; then
-    # A static pod restarts when its file changes, so its file says which keys it runs with.
-    sed -i "s/@PKI_SHA256@/$(pki_hash)/" "$new"
-  fi
+  [[ -d ${path%/*} ]] || mkdir -p "${path%/*}"
+  if [[ $path == "$etc"/manifests/* && -z $keys ]]; then keys=$(pki_hash); fi
+  (umask 077 && content "$path" >"$new") || { rm -f "$new"; fail "cannot write $path; is the disk full?"; }
   chmod "$mode" "$new"
   staged+=("$path")
-  if cmp -s "$new" "$path" && [[ $(stat -c %a "$new") == "$(stat -c %a "$path")" ]]; then
+  if cmp -s "$new" "$path" && modes=$(stat -c %a "$new" "$path") && [[ ${modes%$'\n'*} == "${modes#*$'\n'}" ]]; then
     rm "$new"
   else
     changed+=("$path")
@@ -100,7 +126,7 @@ commit() {
       rm -f "$path"
     done <"$list"
   fi
-  printf '%s\n' "${staged[@]}" >"$list"
+  keep "$list" "$(printf '%s\n' "${staged[@]}")"
 }
 pending() { [[ -f $state/pending ]] && grep -qE "^($1)" "$state/pending"; }
 finished() { rm -f "$state/pending" "$state"/before.*; }

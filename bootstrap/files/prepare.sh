@@ -1,28 +1,55 @@
 # Step 2: fetch everything, change nothing that runs. Hosts do this side by side.
 
-fetches=()
+archives=()
+images=()
+archive() { archives+=("$*"); } # NAME-VERSION FILE URL SHA256
+image() { images+=("$1"); }
 certs=/etc/containerd/certs.d
+boot=/proc/sys/kernel/random/boot_id
 
-# archive NAME-VERSION FILE URL SHA256 unpacks into a folder of its own; units name the version they run.
-archive() {
-  local target=$opt/$1 file=$2 url=$3 sum=$4 work
-  [[ -d $target ]] && return
+# Archives that were unpacked shortly before the host crashed may be empty files by now.
+distrust() {
+  if [[ -f $state/fetching && $(<"$state/fetching") != "$(<"$boot")" && -d $opt ]]; then
+    find "$opt" -mindepth 1 -maxdepth 1 -newer "$state/fetching" -exec rm -rf {} +
+  fi
+  keep "$state/fetching" "$(<"$boot")"
+  rm -rf "$opt"/.fetch.* # of runs that were killed
   mkdir -p "$opt"
-  work=$(mktemp -d "$opt/.fetch.XXXXXX")
-  curl -fsSL --retry 60 --retry-delay 1 --retry-connrefused --retry-max-time 90 --connect-timeout 10 -o "$work/$file" "$url" ||
-    { problem "cannot fetch $url"; rm -rf "$work"; return; }
-  [[ $(sha256sum <"$work/$file") == "$sum  -" ]] ||
-    { problem "$url has the checksum $(sha256sum <"$work/$file" | cut -d' ' -f1), expected $sum"; rm -rf "$work"; return; }
+}
+
+why="" # what a program said that failed, kept in no file: the disk may be full
+download() { # URL FILE; 2 where asking again is of no use
+  local code=0
+  why=$(curl -fsSL --connect-timeout 10 --speed-limit 1000 --speed-time 30 -o "$2" "$1" 2>&1) || code=$?
+  case $code in
+    0) ;;
+    22) if [[ $why =~ error:\ (429|5..) ]]; then return 1; else return 2; fi ;;
+    3 | 23 | 60) return 2 ;; # no URL, no room, no trust
+    *) return 1 ;;
+  esac
+}
+# Each archive is unpacked into a folder of its own; units name the version they run.
+fetch_archive() { # NAME-VERSION FILE URL SHA256, as one word
+  local target file url sum work found
+  read -r target file url sum <<<"$1"
+  [[ ! -d $opt/$target ]] || return 0
+  work=$(mktemp -d "$opt/.fetch.XXXXXX") || { say "cannot write to $opt; is the disk full?"; return; }
+  unpack || rm -rf "$work"
+}
+unpack() { # what it says is what is wrong
+  persist download "$url" "$work/$file" || { say "cannot fetch $url (${why##*$'\n'})"; return 1; }
+  found=$(sha256sum <"$work/$file")
+  [[ $found == "$sum  -" ]] || { say "$url has the checksum ${found%% *}, expected $sum"; return 1; }
   case $file in
     *.tar.gz | *.tgz)
-      tar -xzf "$work/$file" -C "$work" --no-same-owner ||
-        { problem "cannot unpack $url"; rm -rf "$work"; return; }
+      why=$(tar -xzf "$work/$file" -C "$work" --no-same-owner 2>&1) ||
+        { say "cannot unpack $url (${why%%$'\n'*}); is the disk full?"; return 1; }
       rm "$work/$file"
       ;;
-    *) chmod 0755 "$work/$file" && mv "$work/$file" "$work/${file%%.*}" ;;
+    *) mv "$work/$file" "$work/${file%%.*}" && chmod 0755 "$work/${file%%.*}" ;;
   esac
   chmod 0755 "$work"
-  mv -T "$work" "$target"
+  mv -T "$work" "$opt/$target" || { say "cannot write to $opt/$target"; return 1; }
 }
 
 # Stock kernels allow 128 inotify instances, which a kubelet and the pods of a host can use up.
@@ -36,7 +63,7 @@ inotify_instances() {
 
 # A host without a runtime gets one now, for the image pulls; a running one is left to `activate`.
 start_runtime() {
-  stop_at_problems
+  local path
   if systemctl is-active -q containerd-anywhere; then
     for path in "${changed[@]}"; do
       case $path in
@@ -54,41 +81,31 @@ start_runtime() {
   wait_for 30 "containerd's socket" containerd version || { journal containerd-anywhere; exit 1; }
 }
 
-image() { fetches+=("$1"); }
-pull() {
-  local reference=$1 log=$state/pull.$BASHPID attempt
-  if [[ -z $(containerd images ls -q "name==$reference") ]]; then
-    for attempt in 1 2 3 4 5 6; do
-      "$ctr" --namespace k8s.io images pull --hosts-dir "$certs" "$reference" >/dev/null 2>"$log" && break
-      ((attempt < 6)) || { say "$(hostname): cannot pull $reference: $(grep -v level=warning "$log" | tail -n1)" >&2; rm -f "$log"; return 1; }
-      sleep "$attempt" # a registry that is away for a moment
-    done
-    rm -f "$log"
+pull() { # REFERENCE; 2 where asking again is of no use
+  why=$("$ctr" --namespace k8s.io images pull --hosts-dir "$certs" "$1" 2>&1 >/dev/null) && return
+  [[ ! $why =~ (not found|unauthorized|denied|forbidden|no space left) ]] || return 2
+  return 1
+}
+fetch_image() { # REFERENCE
+  if [[ -z $(containerd images ls -q "name==$1") ]] && ! persist pull "$1"; then
+    say "cannot pull $1: $(grep -v level=warning <<<"$why" | tail -n1)"
+    return
   fi
   # The kubelet's image garbage collection counts only pods as users: keep what a restart needs.
-  containerd images label "$reference" io.cri-containerd.pinned=pinned >/dev/null
-}
-pull_images() {
-  local reference jobs=()
-  for reference in "${fetches[@]}"; do
-    pull "$reference" &
-    jobs+=($!)
-  done
-  local failed=0
-  for job in "${jobs[@]}"; do wait "$job" || failed=1; done
-  ((failed == 0)) || exit 1
+  containerd images label "$1" io.cri-containerd.pinned=pinned >/dev/null || say "cannot pin $1"
 }
 
 made_with() { say "$2" >"$state/made-with.$1"; } # what `reachable` compares the config with
 
 prepare() {
-  mkdir -p "$state"
-  say "$want_cluster" >"$state/cluster"
-  [[ ! -d $etcd ]] || say "$want_cluster" >"$etcd/.cluster" # for the machine that finds this disk
+  [[ ! -d $etcd ]] || keep "$etcd/.cluster" "$want_cluster" # for the machine that finds this disk
   inotify_instances
+  distrust
+  together fetch_archive "${archives[@]}"
+  stop_at_problems
   start_runtime
-  pull_images
-  say "prepared: ${#fetches[@]} images"
+  together fetch_image "${images[@]}"
+  stop_at_problems
+  rm -f "$state/fetching"
+  say "prepared: ${#images[@]} images"
 }
-want_cluster=""
-cluster() { want_cluster=$1; }

@@ -70,9 +70,6 @@ IMAGE = re.compile(r"ami-([0-9a-f]{8}|[0-9a-f]{17})")
 
 # --- disks
 DISK_TYPE = "gp3"  # EC2, "General Purpose SSD volumes": 3000 operations a second at any size
-ROOT_DISK_GB = 30
-BASTION_DISK_GB = 10  # Ubuntu's image has 8
-ETCD_DISK_GB = 10
 ETCD_DEVICE = "/dev/sdf"  # EC2, "Device names for volumes": the first for a disk beside the root
 
 # --- networks

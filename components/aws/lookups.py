@@ -13,7 +13,7 @@ import pulumi_aws as aws
 from pulumi import InvokeOptions
 from pulumi_aws import ec2
 
-from components.asking import answer, choose_zones, refusal
+from components.asking import answer, choose_zones, refusal, refuse_taken, virtual_ranges
 from components.aws.facts import (
     BASTION_TYPES,
     IMAGE_ARCHITECTURES,
@@ -90,6 +90,8 @@ def find_network(config: ClusterConfig, ask: InvokeOptions) -> Existing | None:
     if not any(IPv4Network(host_cidr).subnet_of(IPv4Network(cidr)) for cidr in ranges):
         message = f"is not within the network {vpc_id}, which has {', '.join(ranges)}"
         raise refusal("network.hostCidr", host_cidr, message, "write a free piece of that")
+    # AWS's resolver is in there, too, at the network's own second address.
+    refuse_taken(virtual_ranges(config), [(cidr, f"the network {vpc_id}") for cidr in ranges])
     attached = ec2.GetInternetGatewayFilterArgs(name="attachment.vpc-id", values=[vpc_id])
     gateway = answer(
         _CLOUD,

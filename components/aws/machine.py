@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pulumi import ComponentResource, Input, Output, Resource, ResourceOptions
 from pulumi_aws import ebs, ec2
 
+from components import disks
 from components.aws.facts import (
     DISK_TYPE,
     ETCD_DEVICE,
-    ROOT_DISK_GB,
     etcd_disk,
     machine_type,
     tags,
@@ -70,7 +70,7 @@ def make_host(
     """The machine of a spec, as phase 2 needs it."""
     size = Size(
         machine_type=machine_type(spec),
-        disk_gb=spec.disk_gb or ROOT_DISK_GB,
+        disk_gb=spec.disk_gb or disks.ROOT_GB,
         etcd_disk_gb=etcd_disk_gb,
         spot=spec.spot,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pulumi import ComponentResource, ResourceOptions
 from pulumi_aws import lb
 
-from components.aws.facts import ETCD_DISK_GB
+from components import disks
 from components.aws.machine import make_host
 from components.aws.network import Network
 from components.cloud import MachinesArgs
@@ -21,7 +21,7 @@ class Masters(ComponentResource):
         self, name: str, args: MachinesArgs[Network], opts: ResourceOptions | None = None
     ) -> None:
         super().__init__("kubernetes-anywhere:aws:Masters", name, {}, opts)
-        network, etcd_disk_gb = args.network, args.config.masters.etcd_disk_gb or ETCD_DISK_GB
+        network, etcd_disk_gb = args.network, args.config.masters.etcd_disk_gb or disks.ETCD_GB
         self.hosts = tuple(
             make_host(self, spec, args.login, network.place(spec), etcd_disk_gb)
             for spec in args.specs

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pulumi import ComponentResource, Input, InvokeOptions, Output, Resource, ResourceOptions
 from pulumi_aws import ec2, lb
 
+from components import disks
 from components.aws.facts import (
     ANYWHERE,
-    BASTION_DISK_GB,
     BASTION_TYPES,
     IDLE_SECONDS,
     KEPT,
@@ -223,7 +223,7 @@ class Network(ComponentResource):
         machine = make_machine(
             self,
             self._full_name("bastion"),
-            Size(machine_type=BASTION_TYPES[arch], disk_gb=BASTION_DISK_GB),
+            Size(machine_type=BASTION_TYPES[arch], disk_gb=disks.BASTION_GB),
             self._place(self._zones[0], public, Peer.BASTION, self._images[arch, image], None),
         )
         return connection(

@@ -86,10 +86,8 @@ TRUSTED_LAUNCH = frozenset({IMAGES[Arch.AMD64]})
 
 # --- disks; Docs, "Server-side encryption": all are encrypted, with keys of the platform's
 ROOT_DISK_TYPE = "StandardSSD_LRS"
-ROOT_DISK_GB = 30
 SMALLEST_ROOT_DISK_GB = 30  # Canonical's image: a root disk is at least as big
 ETCD_DISK_TYPE = "Premium_LRS"  # etcd waits for each write to reach the disk
-ETCD_DISK_GB = 10
 ENCRYPTION = "EncryptionAtRestWithPlatformKey"
 ETCD_LUN = 0
 # Docs, "Azure VM utilities": what a machine calls the disk, by what it is attached with.

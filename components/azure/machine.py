@@ -30,6 +30,7 @@ from pulumi_azure_native.network import (
 from pulumi_azure_native.network.outputs import NetworkInterfaceIPConfigurationResponse
 from pulumi_azure_native.resources import ResourceGroup
 
+from components import disks
 from components.azure import facts
 from components.azure.addresses import make_address, text_of
 from components.cloud import Login, connection, topology
@@ -266,7 +267,7 @@ def _storage_profile(spec: HostSpec, image: facts.Image, parts: _Parts) -> Stora
         "os_disk": {
             "create_option": "FromImage",
             "delete_option": "Delete",
-            "disk_size_gb": spec.disk_gb or facts.ROOT_DISK_GB,
+            "disk_size_gb": spec.disk_gb or disks.ROOT_GB,
             "managed_disk": {"storage_account_type": facts.ROOT_DISK_TYPE},
         },
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pulumi import ComponentResource, ResourceOptions
 
-from components.azure.facts import ETCD_DISK_GB
+from components import disks
 from components.azure.machine import make_host
 from components.azure.network import Network
 from components.cloud import MachinesArgs
@@ -29,7 +29,7 @@ class Masters(ComponentResource):
                 network.site,
                 Peer.MASTER,
                 pools=(network.pool_id,),
-                etcd_disk_gb=args.config.masters.etcd_disk_gb or ETCD_DISK_GB,
+                etcd_disk_gb=args.config.masters.etcd_disk_gb or disks.ETCD_GB,
             )
             for spec in args.specs
         )

@@ -16,7 +16,6 @@ from pulumi import (
     Output,
     Resource,
     ResourceOptions,
-    RunError,
 )
 from pulumi_azure_native.network import (
     LoadBalancer,
@@ -28,6 +27,7 @@ from pulumi_azure_native.network import (
 )
 from pulumi_azure_native.resources import ResourceGroup
 
+from components.asking import refusal, refuse_taken, virtual_ranges
 from components.azure import facts
 from components.azure.addresses import make_address, text_of
 from components.azure.firewall import Firewall, let_in, make_firewall, refuse_others
@@ -228,24 +228,22 @@ def _existing(parent: ComponentResource, config: ClusterConfig) -> _VirtualNetwo
             opts=InvokeOptions(parent=parent),
         )
     except Exception as error:
-        raise RunError(
-            f"network.existing: {existing}\n    cannot be read: {error}\n"
-            "    write the id of a virtual network that is there and that you may read"
-        ) from error
+        remedy = "write the id of a virtual network that is there and that you may read"
+        raise refusal("network.existing", existing, f"cannot be read: {error}", remedy) from error
     prefixes = found.address_space.address_prefixes if found.address_space else None
     networks = map(ip_network, prefixes or ())
     ranges = [network for network in networks if isinstance(network, IPv4Network)]
     ours = IPv4Network(config.network.host_cidr)
     if not any(ours.subnet_of(theirs) for theirs in ranges):
-        raise RunError(
-            f"network.hostCidr: {ours}\n    is not within {existing}, which has "
-            f"{', '.join(map(str, ranges))}\n    write a free range within one of those"
+        message = f"is not within {existing}, which has {', '.join(map(str, ranges))}"
+        raise refusal(
+            "network.hostCidr", str(ours), message, "write a free range within one of those"
         )
+    refuse_taken(virtual_ranges(config), [(str(theirs), existing) for theirs in ranges])
     if found.location != config.region:
-        raise RunError(
-            f"region: {config.region}\n    is not that of {existing}, which is in "
-            f"{found.location}\n    write region: {found.location}, or another network"
-        )
+        message = f"is not that of {existing}, which is in {found.location}"
+        remedy = f"write region: {found.location}, or another network"
+        raise refusal("region", str(config.region), message, remedy)
     return _VirtualNetwork(resource_group_name=group, name=name)
 
 

@@ -70,9 +70,6 @@ AMD_SERIES = re.compile(r"custom|[fg]1|e2|n[124]d?|t2d|c[234]d?|h[34]d?|z3|m[1-4
 DISK_TYPE = "pd-balanced"
 HYPERDISK_TYPE = "hyperdisk-balanced"
 HYPERDISK_GENERATION = 4
-DISK_GB = 30
-BASTION_DISK_GB = 10
-ETCD_DISK_GB = 10
 SMALLEST_DISK_GB = 10  # Docs, "Persistent Disk": of a balanced one
 # SDK, InstanceAttachedDisk.device_name: what a disk is called below /dev/disk/by-id.
 ETCD_DEVICE = "etcd"

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from ipaddress import IPv4Network
 
 from pulumi import InvokeOptions
 from pulumi_gcp import compute
 
-from components.asking import answer, choose_zones, refusal
+from components.asking import answer, choose_zones, refusal, refuse_taken, virtual_ranges
 from components.gce import facts
 from components.naming import physical
 from config import ClusterConfig
@@ -84,9 +83,10 @@ def _image(image: str | None, arch: Arch, ask: InvokeOptions) -> str:
 
 
 def find_network(config: ClusterConfig, ask: InvokeOptions) -> str | None:
-    """The self link of the network that the config names, with room for the hosts in it.
+    """The self link of the network that the config names, with room for the cluster in it.
 
-    Only subnets of the region are looked at. If one elsewhere is in the way, Google refuses ours.
+    Only subnets of the region are looked at. If one elsewhere is in the way of the hosts, Google
+    refuses ours; if one is in the way of pods or Services, those do not reach it.
     """
     existing = config.network.existing
     if existing is None:
@@ -99,12 +99,15 @@ def find_network(config: ClusterConfig, ask: InvokeOptions) -> str | None:
         "write a network that the project has, or leave it out",
         partial(compute.get_network, name=name, opts=ask),
     )
-    hosts = IPv4Network(config.network.host_cidr)
     own = physical(config.name, facts.NAME_LIMIT)
-    for other in compute.get_subnetworks(region=config.region, opts=ask).subnetworks:
-        taken = other.ip_cidr_range if other.network_name == name and other.name != own else ""
-        if taken and IPv4Network(taken).overlaps(hosts):
-            message = f"overlaps {taken}, which the subnet {other.name} of {existing} has"
-            raise refusal("network.hostCidr", str(hosts), message, "write a range that is free")
+    subnets = compute.get_subnetworks(region=config.region, opts=ask).subnetworks
+    refuse_taken(
+        {"network.hostCidr": config.network.host_cidr, **virtual_ranges(config)},
+        [
+            (other.ip_cidr_range, f"the subnet {other.name} of {existing}")
+            for other in subnets
+            if other.network_name == name and other.name != own and other.ip_cidr_range
+        ],
+    )
     found: str = network.self_link
     return found

@@ -13,6 +13,7 @@ import yaml
 from pulumi import Input, Output, Resource, ResourceOptions
 from pulumi_gcp import compute
 
+from components import disks
 from components.cloud import Login, connection, topology
 from components.firewall import Peer
 from components.gce import facts, firewall
@@ -97,7 +98,7 @@ class Site:
             machine_type=facts.machine_type(spec),
             image=self.images[spec.image, spec.arch],
             signed=spec.image is None and spec.arch in facts.SECURE_BOOT,
-            disk_gb=spec.disk_gb or facts.DISK_GB,
+            disk_gb=spec.disk_gb or disks.ROOT_GB,
             peer=_PEERS[spec.role],
             spot=spec.spot,
             address=fixed_address(spec, self.config.network.host_cidr, facts.KEPT),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pulumi import ComponentResource, ResourceOptions
 from pulumi_gcp import compute
 
+from components import disks
 from components.cloud import MachinesArgs
 from components.gce import facts
 from components.gce.machine import Shape, host_address, make_machine
@@ -55,7 +56,7 @@ class Masters(ComponentResource):
             name=physical(name, facts.NAME_LIMIT),
             zone=shape.zone,
             type=facts.disk_type(shape.machine_type),
-            size=config.masters.etcd_disk_gb or facts.ETCD_DISK_GB,
+            size=config.masters.etcd_disk_gb or disks.ETCD_GB,
             labels=tags(config),
             opts=ResourceOptions(parent=self, protect=True, delete_before_replace=True),
         )

@@ -15,7 +15,7 @@ from pulumi import (
 )
 from pulumi_gcp import compute
 
-from components import firewall
+from components import disks, firewall
 from components.cloud import NetworkArgs
 from components.firewall import Peer
 from components.gce import facts
@@ -203,7 +203,7 @@ class Network(ComponentResource):
             machine_type=facts.BASTION_TYPE,
             image=self.site.images[None, facts.BASTION_ARCH],
             signed=True,
-            disk_gb=facts.BASTION_DISK_GB,
+            disk_gb=disks.BASTION_GB,
             peer=Peer.BASTION,
         )
         bastion = make_machine(self, self.site, shape, make_address(self, name, config))

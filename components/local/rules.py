@@ -4,33 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from components.unused import without_effect
 from config import ClusterConfig
-from findings import Finding, Loc
-from model import Machine, Model
+from findings import Finding
+from model import Machine
 
-# Keys that say something about machines, networks and accounts of a cloud.
-_CLOUD_KEYS = ("account", "region", "zones", "tags", "access")
+# Keys that say something about machines, networks and accounts of a cloud, or about hosts that
+# exist.
+_UNUSED = ("account", "region", "zones", "tags", "metal", "access")
+_REASON = "the machines are containers on this computer"
 
 
 def rules(config: ClusterConfig) -> Iterator[Finding]:
     """Keys that would have no effect, each named."""
-    yield from _without_effect((), config, _CLOUD_KEYS)
-    yield from _without_effect(
-        ("masters",), config.masters, (*Machine.model_fields, "etcd_disk_gb")
-    )
+    machine = tuple(Machine.model_fields)
+    yield from without_effect((), config, _UNUSED, _REASON)
+    yield from without_effect(("masters",), config.masters, (*machine, "etcd_disk_gb"), _REASON)
     for index, pool in enumerate(config.pools):
-        yield from _without_effect(("pools", index), pool, (*Machine.model_fields, "spot"))
-    yield from _without_effect(("network",), config.network, ("existing",))
-
-
-def _without_effect(loc: Loc, model: Model, keys: tuple[str, ...]) -> Iterator[Finding]:
-    fields = type(model).model_fields
-    for key in keys:
-        value = getattr(model, key)
-        if value != fields[key].get_default(call_default_factory=True):
-            yield Finding(
-                (*loc, fields[key].alias or key),
-                model.model_dump(mode="json", by_alias=True)[fields[key].alias or key],
-                "has no effect: the machines are containers on this computer",
-                "leave it out, or choose another platform",
-            )
+        yield from without_effect(("pools", index), pool, (*machine, "spot"), _REASON)
+    yield from without_effect(("network",), config.network, ("existing",), _REASON)

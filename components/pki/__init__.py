@@ -67,7 +67,7 @@ class ClusterPki(ComponentResource):
     """Three CAs, the service-account key and every leaf of the table. Writes no file itself."""
 
     ca: Output[str]
-    valid_from: Mapping[str, Output[str]]  # by host name, of its own certificates; RFC 3339
+    valid_from: Mapping[str, Output[str]]  # by host name, of its kubelet's certificate; RFC 3339
     client: ApiClient
     files: Mapping[str, HostFiles]  # by host name
     kubeconfig: Output[str]  # the operator's, secret
@@ -96,11 +96,8 @@ class ClusterPki(ComponentResource):
             certificate=self._shared["admin"].certificate,
             key=self._shared["admin"].key,
         )
-        # The latest: all are written by one plugin, in one time zone.
-        self.valid_from = {
-            name: Output.all(*(pair.valid_from for pair in pairs.values())).apply(max)
-            for name, pairs in self._own.items()
-        }
+        # Of the one that every host has, and that waits for nothing but the host's address.
+        self.valid_from = {name: pairs["kubelet"].valid_from for name, pairs in self._own.items()}
         self.files = {host.spec.name: self._host_files(host) for host in args.machines.hosts}
         self.kubeconfig = self._kubeconfig(
             "kubernetes-admin", self.client.server, self._shared["admin"]
@@ -165,7 +162,9 @@ class ClusterPki(ComponentResource):
         if host is None or row.names is Names.NONE:
             return SubjectNames(dns=None, ip=None)
         config, machines = self._args.config, self._args.machines
-        known = Output.all(host.address, machines.api_host, machines.operator_api_host)
+        # The endpoint comes late: who does not need its names does not wait for them.
+        endpoints = (machines.api_host, machines.operator_api_host)
+        known = Output.all(host.address, *(endpoints if row.names is Names.API else ()))
         return SubjectNames(
             dns=known.apply(
                 lambda hosts: dns_names(row.names, config, host.spec.name, names_of(hosts[1:]))

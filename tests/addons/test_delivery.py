@@ -35,6 +35,7 @@ def in_files(raw: dict[str, Any], network: Sequence[Manifest] = ()) -> list[dict
 
 @pytest.mark.parametrize("raw", CASES.values(), ids=CASES)
 def test_pulumi_owns_every_object_and_none_carries_a_mark(raw: dict[str, Any]) -> None:
+    """C10: by a mark, the addon-manager would delete what no file of its has."""
     delivery = delivered(raw)
     assert keys(list(delivery.objects)) == keys(everything(raw))
     assert delivery.files == {}
@@ -43,6 +44,7 @@ def test_pulumi_owns_every_object_and_none_carries_a_mark(raw: dict[str, Any]) -
 
 
 def test_the_addon_manager_owns_the_same_objects_each_with_its_mark() -> None:
+    """C10: one mark, and never the old one."""
     assert delivered(MANAGED).objects == ()
     objects = in_files(MANAGED)
     assert keys(objects) == keys(everything())

@@ -108,6 +108,7 @@ def test_every_object_hangs_on_the_component_and_goes_through_its_provider(updat
 
 
 def test_every_object_dies_with_the_machines(update: Graph) -> None:
+    """C04: none is deleted from a cluster that is gone."""
     machines = update.named(THING, "machines")
     assert {item.deleted_with for item in objects_of(update)} == {machines.urn}
 
@@ -120,6 +121,7 @@ def test_the_provider_waits_for_the_api(update: Graph) -> None:
 def test_the_provider_keeps_its_kubeconfig_secret_and_knows_the_cluster_by_name(
     update: Graph,
 ) -> None:
+    """C03: by its name. C04: one that is gone is not waited for. C11: a secret."""
     (provider,) = update.of_type(PROVIDER).values()
     assert "kubeconfig" in provider.secrets
     assert provider.inputs["kubeconfig"] == KUBECONFIG

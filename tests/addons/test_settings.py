@@ -57,6 +57,7 @@ def test_kube_proxy_and_flannel_make_the_same_kind_of_rules(mode: str) -> None:
 
 
 def test_the_pods_range_is_the_same_everywhere() -> None:
+    """H19: in kube-proxy and flannel, too."""
     raw = CASES["other-ranges"]
     assert proxy_config(raw)["clusterCIDR"] == net_conf(raw)["Network"] == "10.128.0.0/14"
 

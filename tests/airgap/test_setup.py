@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from airgap import setup
+from config import ClusterConfig
 from validation import ConfigError
 
 
@@ -85,3 +86,27 @@ def test_a_stack_file_without_a_cluster_is_the_default_and_none_is_an_error(
         return
     (tmp_path / "Pulumi.other.yaml").write_text(text)
     assert setup.stack_config("other").name == "kubernetes"
+
+
+@pytest.mark.parametrize("flags", [(), ("mirrored",), ("internet",), ("mirrored", "internet")])
+@pytest.mark.parametrize("platform", ["local", "gce", "metal"])
+def test_docker_is_for_machines_on_this_computer(
+    platform: str, flags: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of a simulated cloud, for which a mirror is filled in any case, are there, too."""
+    ran: list[str] = []
+    config = ClusterConfig.model_validate({"platform": platform})
+    monkeypatch.setattr(setup, "stack_config", lambda _: config)
+    monkeypatch.setattr(setup, "has_internet", lambda: "internet" in flags)
+    monkeypatch.setattr(setup, "install_sdk", lambda _: None)
+    for name in ("official_engine", "official_kubectl"):
+        monkeypatch.setattr(setup, name, lambda *_: ())
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    monkeypatch.setattr(Path, "exists", lambda _: True)
+    monkeypatch.setattr(
+        setup, "run_all", lambda *chains: ran.extend(c[0] for chain in chains for c in chain)
+    )
+    setup.prepare("some", mirrored="mirrored" in flags)
+    wanted = platform == "local" or "mirrored" in flags
+    assert ("airgap.docker" in ran) is wanted
+    assert ("components.local.image.build" in ran) is wanted

@@ -18,9 +18,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 HOST_PATH = re.compile(
-    r"(?<![\w/.$}\"*-])/(etc|var/lib|opt|run|proc/sys)\b(?=[/ '\"|)\n;]|$)", re.MULTILINE
+    r"(?<![\w/.$}\"*-])/(etc|var/lib|var/log|opt|run|usr/lib|usr/libexec|usr/local|proc|sys)\b"
+    r"(?=[/ '\"|)\n;]|$)",
+    re.MULTILINE,
 )
 LONG_WAIT = "SECONDS + $1"
+PATIENCE = "patience=90"
+STEADY = "steady_seconds=3"
 CTR = "opt/kubernetes-anywhere/containerd-2.3.4/bin/ctr"
 NAME = "test-master-0"
 
@@ -30,12 +34,35 @@ STUBS = {
     "cloud-init": 'exit "$(cat "$ROOT/cloud-init" 2>/dev/null || echo 0)"',
     "sysctl": "! [[ -e $ROOT/broken/sysctl ]]",
     "ss": 'cat "$ROOT/listening" 2>/dev/null || true',
-    "uname": '[[ $1 == -m ]] && cat "$ROOT/machine" 2>/dev/null || /bin/uname "$@"',
+    "ip": """
+        case "$*" in
+          *"address show to $(cat "$ROOT/address")/32") echo '2: eth0 inet 172.30.0.10/24' ;;
+          *'address show') echo '2: eth0 inet 192.0.2.7/24' ;;
+          *'route show') cat "$ROOT/routes" ;;
+          '-o link') sed 's/^/9: /; s/$/: <UP>/' "$ROOT/links" ;;
+        esac
+    """,
+    "nft": "true",
+    "id": 'cat "$ROOT/uid" 2>/dev/null || echo 0',
+    "df": 'echo; cat "$ROOT/disk/$(basename "${@: -1}")" 2>/dev/null || cat "$ROOT/disk/all"',
+    "findmnt": 'cat "$ROOT/options"',
+    "modprobe": "false",
+    "systemd-detect-virt": "false",
+    "date": """
+        [[ $* == +%s ]] || exec /bin/date "$@"
+        echo $(($(/bin/date +%s) + $(cat "$ROOT/ahead" 2>/dev/null || echo 0)))
+    """,
+    "uname": 'cat "$ROOT/uname$1"',
     "journalctl": 'echo "journal of $2"',
     "systemctl": """
         unit=${@: -1}
         case $1 in
+          show) head -n1 "$ROOT/pids" && sed -i 1d "$ROOT/pids" ;;
           is-active) [[ -e $ROOT/active/$unit ]]; exit ;;
+          list-units)
+            for unit; do
+              [[ ! -e $ROOT/active/${unit%.service} ]] || echo "$unit loaded active running"
+            done ;;
           start | restart)
             [[ ! -e $ROOT/broken/$unit ]] || exit 1
             touch "$ROOT/active/$unit" ;;
@@ -43,8 +70,23 @@ STUBS = {
     """,
     "curl": """
         url=${@: -1}
+        if [[ $1 == -*I* ]]; then
+          if grep -qxF "$url" "$ROOT/away" 2>/dev/null; then
+            echo "curl: (7) Failed to connect" >&2
+            exit 7
+          fi
+          status=200
+          if grep -qxF "$url" "$ROOT/unknown" 2>/dev/null; then status=404; fi
+          printf 'HTTP/1.1 %s x\r\nDate: %s\r\n\r\n' "$status" "$(/bin/date -R)"
+          exit
+        fi
         while (($# > 1)); do
-          if [[ $1 == -o ]]; then cp "$ROOT/www/${url##*/}" "$2"; exit; fi
+          if [[ $1 == -o ]]; then
+            gone away-www && { echo "curl: (18) transfer closed" >&2; exit 18; }
+            cp "$ROOT/www/${url##*/}" "$2" && exit
+            echo "curl: (22) The requested URL returned error: 404" >&2
+            exit 22
+          fi
           shift
         done
         ! grep -qxF "$url" "$ROOT/unhealthy" 2>/dev/null
@@ -57,15 +99,20 @@ STUBS = {
               echo "$pod-$(sha256sum <"$ROOT/etc/kubernetes/manifests/$pod.yaml" | cut -c1-16)" ;;
           *'tasks ls'*)
             echo 'TASK PID STATUS'
+            if [[ $* == *-q ]]; then printf 'kubelet\nkube-proxy-1\ncoredns-1\n'; exit; fi
             for path in "$ROOT"/etc/kubernetes/manifests/*.yaml; do
               pod=${path##*/} pod=${pod%.yaml}
               echo "$pod-$(sha256sum <"$path" | cut -c1-16) 1 RUNNING"
             done ;;
+          *'containers info kube-proxy-1')
+            echo '"source": "'"$ROOT"'/etc/kubernetes/in-cluster.kubeconfig"' ;;
+          *'containers info'*) echo '"source": "/etc/kubernetes"' ;;
           *'images ls'*)
             reference=${@: -1}
             grep -xF "${reference##*==}" "$ROOT/images" 2>/dev/null || true ;;
           *'images pull'*)
             reference=${@: -1}
+            gone away-registry && { echo 'connection refused' >&2; exit 1; }
             if grep -qxF "$reference" "$ROOT/missing" 2>/dev/null; then
               echo 'not found' >&2
               exit 1
@@ -74,8 +121,45 @@ STUBS = {
         esac
     """,
 }
+# gone WHAT: so many times more, as the file says, it is not there.
+GONE = """
+gone() { ( # images are pulled side by side
+  [[ -f $ROOT/$1 ]] || exit 1
+  exec 8<"$ROOT/$1" && flock 8
+  left=$(<"$ROOT/$1")
+  ((left > 0)) && echo $((left - 1)) >"$ROOT/$1"
+) }
+"""
 # What is asked often and changes nothing.
-QUESTIONS = ("hostname", "sleep", "ss", "uname", "journalctl", "cloud-init")
+QUESTIONS = {"hostname", "sleep", "ss", "ip", "nft", "id", "df", "findmnt", "modprobe", "date"} | {
+    *("systemd-detect-virt", "uname", "journalctl", "cloud-init"),
+}
+# A host that is fit for anything; the links of `ip` and what else is not a file of the host's are
+# files beside it.
+FIT = {
+    "/etc/os-release": 'ID=debian\nVERSION_ID="12"\nPRETTY_NAME="Test Linux"\n',
+    "/proc/cgroups": "".join(f"{name} 0 1 1\n" for name in ("cpu", "cpuset", "memory", "pids")),
+    "/proc/kallsyms": "".join(
+        f"0 t {name}_init\n"
+        for name in ("ovl", "nf_conntrack", "nf_tables", "xt", "br_nf", "vxlan")
+    ),
+    "/proc/modules": "",
+    "/proc/self/mountinfo": "",
+    "/proc/sys/kernel/random/boot_id": "this-boot\n",
+    "/proc/swaps": "Filename Type Size Used Priority\n",
+    "/proc/sys/fs/inotify/max_user_instances": "8192\n",
+    "/proc/sys/net/ipv4/ip_forward": "0\n",
+    "/sys/class/net/eth0/mtu": "1500\n",
+    "/sys/fs/cgroup/cgroup.controllers": "cpuset cpu io memory pids\n",
+    "address": "172.30.0.10\n",
+    "pids": "",
+    "disk/all": "/dev/x 99999 0 90000 0% /\n",
+    "links": "lo\neth0\n",
+    "options": "rw,relatime\n",
+    "routes": "default via 172.30.0.1 dev eth0\n172.30.0.0/24 dev eth0 scope link\n",
+    "uname-m": "x86_64\n",
+    "uname-r": "6.1.0-31-amd64\n",
+}
 
 
 @dataclass(frozen=True)
@@ -98,16 +182,17 @@ class Sandbox:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.patience = 0  # seconds
         for folder in ("bin", "active", "broken", "www", "etc", "run/systemd/system"):
             self.path(folder).mkdir(parents=True, exist_ok=True)
-        self.write("/proc/sys/fs/inotify/max_user_instances", "8192\n")
-        self.write("etc/os-release", 'PRETTY_NAME="Test Linux"\n')
+        for name, text in FIT.items():
+            self.write(name, text)
         for name, body in STUBS.items():
             self._stub(CTR if name == "ctr" else f"bin/{name}", name, body)
 
     def _stub(self, path: str, name: str, body: str) -> None:
         log = "" if name in QUESTIONS else f'echo "{name} $*" >>"$ROOT/calls"\n'
-        self.write(path, f"#!/bin/bash\n{log}{body}\n")
+        self.write(path, f"#!/bin/bash\n{log}{GONE}{body}\n")
         self.path(path).chmod(0o755)
 
     def path(self, name: str) -> Path:
@@ -128,11 +213,15 @@ class Sandbox:
     def run(self, text: str) -> Ran:
         """Run a step's whole text by standard input, as `ssh HOST bash -s` does."""
         assert LONG_WAIT in text, "how long a wait lasts is written differently: adapt the sandbox"
+        assert PATIENCE in text, "how long it persists is written differently: adapt the sandbox"
         moved = HOST_PATH.sub(lambda found: f"{self.root}{found[0]}", text)
         self.path("calls").unlink(missing_ok=True)
         done = subprocess.run(
             ["bash", "-s"],
-            input=moved.replace(LONG_WAIT, "SECONDS + 1").encode(),
+            input=moved.replace(LONG_WAIT, "SECONDS + 1")
+            .replace(PATIENCE, f"patience={self.patience}")
+            .replace(STEADY, "steady_seconds=0")
+            .encode(),
             env={
                 "PATH": f"{self.path('bin')}:/usr/bin:/bin",
                 "ROOT": str(self.root),
@@ -145,8 +234,8 @@ class Sandbox:
         calls = self.path("calls")
         return Ran(
             status=done.returncode,
-            stdout=done.stdout.decode(),
-            stderr=done.stderr.decode(),
+            stdout=done.stdout.decode().replace(str(self.root), ""),
+            stderr=done.stderr.decode().replace(str(self.root), ""),
             calls=[
                 line.replace(str(self.root), "")
                 for line in (calls.read_text().splitlines() if calls.exists() else [])

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 RUNTIME, KUBELET = "containerd-anywhere", "kubelet"
 PKI = {"/etc/kubernetes/pki/apiserver.key": "KEY\n", "/etc/kubernetes/kubelet/kubelet.key": "KEY\n"}
+KUBELET_HEALTH = "http://127.0.0.1:10248/healthz"
+HEALTHY = "/var/lib/kubernetes-anywhere/healthy"
 API = "https://127.0.0.1:6443/readyz"
 
 
@@ -37,8 +39,10 @@ def activate(host: Sandbox, found: HostView, keys: dict[str, str] | None = None)
 
 @pytest.fixture
 def master(host: Sandbox) -> Sandbox:
-    """A master that is up."""
-    assert activate(host, view(Role.MASTER), PKI).status == 0
+    """A master that is up, and was seen to be so."""
+    for _ in range(2):
+        assert activate(host, view(Role.MASTER), PKI).status == 0
+    assert host.path(HEALTHY).exists()
     return host
 
 
@@ -49,6 +53,14 @@ def test_the_first_start_returns_without_waiting_for_health(host: Sandbox) -> No
     assert ran.status == 0, ran.stderr
     assert ran.restarts in ([RUNTIME, KUBELET], [KUBELET])
     assert not [call for call in ran.calls if call.startswith("curl")]
+
+
+def test_a_first_run_that_was_cut_off_waits_for_no_health_either(host: Sandbox) -> None:
+    """One of three etcd members cannot be healthy before the others have started."""
+    host.write("unhealthy", "\n".join(render.STATIC_PODS.values()))
+    for _ in range(2):
+        assert activate(host, view(Role.MASTER, masters=3), PKI).status == 0
+    assert not host.path(HEALTHY).exists()
 
 
 def test_keys_alone_start_nothing_on_a_new_host(host: Sandbox) -> None:
@@ -115,6 +127,7 @@ def test_a_changed_runtime_configuration_restarts_the_runtime(master: Sandbox) -
 
 
 def test_a_changed_kubelet_key_restarts_the_kubelet(master: Sandbox) -> None:
+    """B01: what is renewed is also used."""
     ran = activate(
         master, view(Role.MASTER), {**PKI, "/etc/kubernetes/kubelet/kubelet.key": "NEW\n"}
     )
@@ -124,6 +137,7 @@ def test_a_changed_kubelet_key_restarts_the_kubelet(master: Sandbox) -> None:
 def test_a_changed_key_of_a_static_pod_restarts_the_pod_and_not_the_kubelet(
     master: Sandbox,
 ) -> None:
+    """B01: what is renewed is also used."""
     manifest = "/etc/kubernetes/manifests/kube-apiserver.yaml"
     before = master.read(manifest)
     ran = activate(master, view(Role.MASTER), {**PKI, "/etc/kubernetes/pki/apiserver.key": "NEW\n"})
@@ -155,6 +169,47 @@ def test_an_unhealthy_host_is_not_forgotten(master: Sandbox) -> None:
     master.write("unhealthy", "")
     assert activate(master, changed("static pod"), PKI).status == 0
     assert master.pending() == set()
+
+
+def test_a_host_that_was_healthy_once_has_to_be_so_again(master: Sandbox) -> None:
+    """A kubelet that is between two crashes is not active: that makes it no new host."""
+    master.path(f"active/{KUBELET}").unlink()
+    master.write("unhealthy", f"{KUBELET_HEALTH}\n")
+    ran = activate(master, changed("kubelet flag"), PKI)
+    assert ran.status != 0
+    assert "waited too long for the kubelet to run on" in ran.stderr
+
+
+def test_a_kubelet_that_answers_and_then_ends_is_not_well(master: Sandbox) -> None:
+    """Its port answered, and then it was another process."""
+    master.write("pids", "".join(f"{number}\n" for number in range(1000)))
+    ran = activate(master, changed("kubelet flag"), PKI)
+    assert ran.status != 0
+    assert "waited too long for the kubelet to run on" in ran.stderr
+    assert "journal of kubelet" in ran.stderr
+    master.write("pids", "7\n" * 1000)
+    assert activate(master, changed("kubelet flag"), PKI).status == 0
+
+
+def test_pods_that_read_where_the_api_is_are_restarted_when_that_changes(master: Sandbox) -> None:
+    """They have the old file in their mounts, and would talk to the old endpoint for ever."""
+    path = "/etc/kubernetes/in-cluster.kubeconfig"
+    first = activate(master, view(Role.MASTER), {**PKI, path: "server: old\n"})
+    same = activate(master, view(Role.MASTER), {**PKI, path: "server: old\n"})
+    after = activate(master, view(Role.MASTER), {**PKI, path: "server: new\n"})
+    killed = [
+        [call.split()[-1] for call in ran.calls if " tasks kill " in call]
+        for ran in (first, same, after)
+    ]
+    assert killed == [["kube-proxy-1"], [], ["kube-proxy-1"]]
+    assert after.restarts == []
+
+
+def test_what_a_package_would_add_to_our_unit_is_taken_away(host: Sandbox) -> None:
+    name = "systemd/system/kubelet.service.d/10-kubeadm.conf"
+    host.write(f"/usr/lib/{name}", "[Service]\nExecStart=\nExecStart=/usr/bin/kubelet\n")
+    activate(host, view(Role.NODE))
+    assert str(host.path(f"/etc/{name}").readlink()) == "/dev/null"
 
 
 def test_a_unit_that_does_not_start_stops_the_chain_and_shows_the_journal(master: Sandbox) -> None:
@@ -219,7 +274,7 @@ def test_the_manifests_folder_holds_the_static_pods_and_nothing_else(master: San
 
 @pytest.mark.parametrize("resolved", [False, True])
 def test_pods_get_resolvers_that_they_can_reach(host: Sandbox, *, resolved: bool) -> None:
-    """H15: where systemd-resolved listens on loopback, those behind it."""
+    """Where systemd-resolved listens on loopback, those behind it."""
     if resolved:
         host.write("/run/systemd/resolve/resolv.conf", "nameserver 192.0.2.1\n")
     activate(host, view(Role.NODE))

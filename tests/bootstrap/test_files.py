@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -108,9 +109,8 @@ def test_a_staged_manifest_is_hidden_from_the_kubelet(host: Sandbox) -> None:
 
 def test_no_script_leaves_a_copy_beside_a_file() -> None:
     """H17: no `sed -i.bak`, no `.bak`, no `.orig`."""
-    for name in ("common", "prepare", "activate"):
-        text = read(f"{name}.sh")
-        assert not [word for word in ("-i.", ".bak", ".orig", "~ ") if word in text]
+    for name in ("common", "places", "prepare", "activate"):
+        assert not re.search(r"sed -i|-i\.|\.bak|\.orig|(?<!=)~ ", read(f"{name}.sh")), name
 
 
 def test_what_is_committed_stays_on_record_until_it_is_finished(host: Sandbox) -> None:

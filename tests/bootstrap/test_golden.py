@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import re
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from bootstrap import render
-from bootstrap.step import read
+from bootstrap import preflight, render
 from model import Role
 from tests.bootstrap.views import ADDONS, KEYS, VALID_FROM, view
 
@@ -32,29 +32,30 @@ CASES = {
 HERE_DOCUMENT = re.compile(r"(<<'(\S+)'\n).*?\n\2\n", re.DOTALL)
 
 
-def statements(step: str, text: str) -> str:
-    """A step's text without the shared functions and without the content of files."""
-    for name in ("common.sh", f"{step}.sh"):
-        assert read(name) in text, f"{step} does not hold {name} whole"
-        text = text.replace(read(name), "")
-    return HERE_DOCUMENT.sub(r"\1...\n\2\n", text).lstrip("\n")
+def statements(text: str) -> str:
+    """A step's text without the functions and without the content of files."""
+    for path in sorted(files("bootstrap").joinpath("files").iterdir(), key=lambda path: path.name):
+        if path.name.endswith(".sh"):
+            text = text.replace(f"{path.read_text()}\n", "")
+    return HERE_DOCUMENT.sub(r"\1...\n\2\n", text).removeprefix("{\n").removesuffix("}\n")
 
 
 def steps(host: HostView) -> dict[str, str]:
     """Every step of a host, as its golden file shows it."""
     texts = {
-        "reachable": ("reachable", render.reachable(host, VALID_FROM)),
-        "prepare": ("prepare", render.prepare(host)),
-        "identity": ("activate", render.identity(host, KEYS)),
-        "activate": ("activate", render.activate(host, ADDONS)),
+        "reachable": preflight.reachable(host, VALID_FROM),
+        "prepare": render.prepare(host),
+        "identity": render.identity(host, KEYS),
+        "activate": render.activate(host, ADDONS),
+        "takeoff": render.takeoff(host.config),
     }
-    return {f"{step}.sh": statements(program, text) for step, (program, text) in texts.items()}
+    return {f"{step}.sh": statements(text) for step, text in texts.items()}
 
 
 def rendered(host: HostView) -> dict[str, str]:
     """Golden path: content, for a host."""
-    files = {file.path.lstrip("/"): file.content for file in render.host_files(host, ADDONS)}
-    return {**steps(host), **files}
+    placed = {file.path.lstrip("/"): file.content for file in render.host_files(host, ADDONS)}
+    return {**steps(host), **placed}
 
 
 def golden(folder: Path) -> dict[str, str]:
@@ -62,10 +63,10 @@ def golden(folder: Path) -> dict[str, str]:
     return {str(path.relative_to(folder)): path.read_text() for path in paths}
 
 
-def write(folder: Path, files: dict[str, str]) -> None:
+def write(folder: Path, found: dict[str, str]) -> None:
     for path in golden(folder):
         (folder / path).unlink()
-    for path, content in files.items():
+    for path, content in found.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(content)
 

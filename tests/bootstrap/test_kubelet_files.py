@@ -11,12 +11,14 @@ import pytest
 from bootstrap import kubelet
 from interface import Traits
 from model import Role
+from tests.bootstrap import namespace
 from tests.bootstrap.views import files, flags, view
 from validation.flags import FLAGS, Tables
 from versions import RELEASES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from bootstrap.view import HostView
 
@@ -91,6 +93,21 @@ def test_what_the_kubelet_mounts_is_seen_by_host_and_pods() -> None:
     before = [line for line in unit.splitlines() if line.startswith("ExecStartPre=")]
     (share,) = (line for line in before if "--make-rshared /var/lib/kubelet" in line)
     assert "mountpoint -q /var/lib/kubelet || mount --bind" in share
+
+
+def test_it_is_seen_once_however_often_the_unit_starts(tmp_path: Path) -> None:
+    """H01: by the unit's own line, on a host where `/` is private."""
+    unit = files(view(Role.NODE))[UNIT]
+    (share,) = (line for line in unit.splitlines() if "--make-rshared" in line)
+    start = shlex.join(systemd_words(share.removeprefix("ExecStartPre=")))
+    ran = namespace.run(
+        tmp_path,
+        "mkdir /var/lib/kubelet",
+        "findmnt --noheadings --output PROPAGATION --target /var/lib/kubelet",
+        f"for times in 1 2 3; do {start}; done",
+        "findmnt --noheadings --output PROPAGATION /var/lib/kubelet",
+    )
+    assert (ran.stderr, ran.stdout.split()) == ("", ["private", "shared"])
 
 
 def test_every_folder_that_is_mounted_exists_before() -> None:
@@ -187,7 +204,7 @@ def test_a_node_registers_under_its_name_with_its_labels_and_taints() -> None:
     found = view(Role.NODE, pools=LABELLED)
     given = flags(shlex.split(kubelet.kubelet_arguments(found)))
     assert given["hostname-override"] == found.spec.name == "test-node-0"
-    assert given["node-labels"] == "a=b,example.com/disk=ssd"
+    assert given["node-labels"] == "a=b,example.com/disk=ssd,kubernetes-anywhere/cluster=test"
     taints = kubelet.kubelet_config(found)["registerWithTaints"]
     assert taints == [{"key": "example.com/gpu", "effect": "NoSchedule"}]
 

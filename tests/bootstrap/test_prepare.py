@@ -13,7 +13,7 @@ import pytest
 from bootstrap import render
 from interface import Traits
 from model import Role
-from tests.bootstrap.views import MIRROR, on, view
+from tests.bootstrap.views import MIRROR, POD_IMAGES, on, view
 
 if TYPE_CHECKING:
     from bootstrap.view import HostView
@@ -149,6 +149,53 @@ def test_a_run_waits_for_one_that_goes_on_without_its_client(mirror: Sandbox) ->
     assert mirror.run(text).status == 0
 
 
+@pytest.mark.parametrize("what", ["away-registry", "away-www"])
+def test_a_registry_that_is_away_for_a_while_is_waited_for(mirror: Sandbox, what: str) -> None:
+    mirror.patience = 60
+    mirror.write(what, "40\n")
+    ran = prepare(mirror)
+    assert ran.status == 0, ran.stderr
+    assert mirror.read(what) == "0\n"
+
+
+def test_a_registry_that_stays_away_is_named(mirror: Sandbox) -> None:
+    mirror.write("away-registry", "1000\n")
+    ran = prepare(mirror)
+    assert ran.status == 1
+    assert "4 problem(s)" in ran.stderr
+    assert "cannot pull registry.k8s.io/pause:3.10.2: connection refused" in ran.stderr
+
+
+def test_what_no_waiting_helps_is_told_at_once(mirror: Sandbox) -> None:
+    mirror.patience = 60
+    mirror.write("missing", "registry.k8s.io/pause:3.10.2\n")
+    ran = prepare(mirror)
+    assert ran.status == 1
+    assert len([call for call in ran.calls if call.endswith("pull/pause:3.10.2")]) <= 1
+    mirror.path("www/runc.amd64").unlink()
+    mirror.path(f"{OPT}/runc-1.4.3/runc").unlink()
+    mirror.path(f"{OPT}/runc-1.4.3").rmdir()
+    ran = prepare(mirror)
+    assert "cannot fetch http://172.30.0.3/archives/runc.amd64 (curl: (22)" in ran.stderr
+    assert len([call for call in ran.calls if call.startswith("curl")]) == 1
+
+
+def test_what_was_unpacked_when_the_host_crashed_is_not_trusted(mirror: Sandbox) -> None:
+    """Its folder may be there and its files empty: what was not yet on the disk is lost."""
+    mirror.write("missing", "registry.k8s.io/pause:3.10.2\n")
+    assert prepare(mirror).status == 1
+    mirror.write(f"{OPT}/runc-1.4.3/runc", "")
+    mirror.path(f"{OPT}/.fetch.killed").mkdir()
+    mirror.path("missing").unlink()
+    mirror.write("/proc/sys/kernel/random/boot_id", "next-boot\n")
+    assert prepare(mirror).status == 0
+    assert mirror.read(f"{OPT}/runc-1.4.3/runc") == "runc"
+    assert mirror.files(OPT) == {"containerd-2.3.4", "runc-1.4.3", "cni-plugins-1.9.1"}
+    mirror.write("/proc/sys/kernel/random/boot_id", "third-boot\n")
+    again = prepare(mirror)
+    assert not [call for call in again.calls if call.startswith("curl")]
+
+
 def test_a_runtime_that_does_not_start_is_told_with_its_journal(mirror: Sandbox) -> None:
     mirror.write(f"broken/{RUNTIME}", "")
     ran = prepare(mirror)
@@ -162,6 +209,14 @@ def test_the_images_of_the_role_are_pulled_and_pinned(mirror: Sandbox) -> None:
     expected = {found.config.release.images[name] for name in render.IMAGES[Role.MASTER]}
     assert set(mirror.read("images").splitlines()) == expected
     assert len([call for call in ran.calls if call.endswith("pinned=pinned")]) == len(expected)
+
+
+def test_a_node_pulls_what_its_pods_will_run_and_a_master_does_not() -> None:
+    """A master is what all wait for; a node waits for it."""
+    for role in Role:
+        text = render.prepare(view(role))
+        for image in POD_IMAGES:
+            assert (f"\nimage {image}\n" in text) == (role is Role.NODE), (role, image)
 
 
 def test_an_image_that_cannot_be_had_is_named(mirror: Sandbox) -> None:
@@ -186,4 +241,4 @@ def test_too_few_inotify_instances_are_raised_for_good(mirror: Sandbox) -> None:
     mirror.path("broken/sysctl").touch()
     refused = mirror.run(render.prepare(mirrored()))
     assert refused.status == 1
-    assert f"cannot set what {mirror.path(file)} says" in refused.stderr
+    assert f"cannot set what {file} says" in refused.stderr

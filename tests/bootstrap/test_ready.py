@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 
 LABEL = ready.CONTROL_PLANE_LABEL
 NODES, DNS = "/api/v1/nodes", "/apis/apps/v1/namespaces/kube-system/deployments/coredns"
-HEALTHY: dict[str, Any] = {"/readyz": "ok", "/version": {"gitVersion": "v1.37.2"}}
+HEALTHY: dict[str, Any] = {
+    "/readyz": "ok",
+    "/openapi/v2": "schema",
+    "/version": {"gitVersion": "v1.37.2"},
+}
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,16 @@ def test_refused_then_unavailable_then_ready(keys: Keys, tmp_path: Path, gate: A
     assert "HTTP 503" in ran.stderr
 
 
+def test_the_gate_stays_shut_until_there_is_a_schema(keys: Keys, tmp_path: Path, gate: Any) -> None:
+    """The kubernetes provider would wait for it for half a minute, and then fail each object."""
+    stub = Stub({**HEALTHY, "/openapi/v2": [503, 503, "schema"]})
+    with serving(stub, keys, tmp_path) as request:
+        ran = gate("api", request)
+    assert (ran.status, ran.stdout) == (0, "API server v1.37.2 is ready\n")
+    assert "/openapi/v2: HTTP 503" in ran.stderr
+    assert [path for _, path, _ in stub.requests].count("/openapi/v2") == 3
+
+
 def test_a_reason_is_told_once_while_it_lasts(keys: Keys, tmp_path: Path, gate: Any) -> None:
     stub = Stub({**HEALTHY, "/readyz": [*[503] * 9, "ok"]})
     with serving(stub, keys, tmp_path) as request:
@@ -129,7 +143,7 @@ def test_the_cluster_is_waited_for_until_each_node_is_ready(
         ran = gate("cluster", {**request, **wanted()})
     assert (ran.status, ran.stdout) == (0, "2 of 2 nodes Ready, DNS available\n")
     for words in (
-        "m: not registered; n: not registered",
+        "m: not registered ('journalctl -u kubelet' there may say why); n: not registered",
         "m says False",
         "n says Unknown",
         "coredns",
@@ -171,12 +185,24 @@ def test_a_node_that_nobody_expects_is_not_waited_for(
 def test_the_node_objects_of_hosts_that_are_gone_are_deleted_and_no_others(
     keys: Keys, tmp_path: Path, gate: Any
 ) -> None:
-    items = [node("m", **{LABEL: ""}), node("n"), node("c-node-2", "Unknown"), node("cc-node-0")]
-    stub = Stub({NODES: {"items": items}, f"{NODES}/c-node-2": {}})
+    """A host is ours by its label; one that registered before there was any, by its name."""
+    ours, theirs = {ready.CLUSTER_LABEL: "c"}, {ready.CLUSTER_LABEL: "cc"}
+    items = [
+        node("m", **{LABEL: "", **ours}),
+        node("n"),
+        node("web-1", "Unknown", **ours),
+        node("c-node-2", "Unknown"),
+        node("c-node-3", **theirs),
+        node("cc-node-0"),
+        node("web-2", **theirs),
+        node("web-3"),
+    ]
+    gone = [f"{NODES}/{name}" for name in ("web-1", "c-node-2")]
+    stub = Stub({NODES: {"items": items}, **{path: {} for path in gone}})
     with serving(stub, keys, tmp_path) as request:
         assert gate("cluster", {**request, **wanted(dns=False)}).status == 0
     deleted = [path for method, path, _ in stub.requests if method == "DELETE"]
-    assert deleted == [f"{NODES}/c-node-2"]
+    assert deleted == gone
 
 
 def test_without_a_pod_network_of_ours_registering_is_enough(

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 import yaml
 
-from bootstrap import kubelet, render
+from bootstrap import kubelet, preflight, render
 from interface import Traits
 from model import Role
 from tests.bootstrap.views import ADDONS, KEYS, MIRROR, command, files, flags, pod, view
+from tests.conftest import ROOT
 from validation.flags import FLAGS, Tables
 from versions import RELEASES
 
@@ -142,6 +143,7 @@ def test_a_user_s_flag_replaces_ours_or_is_added(name: str) -> None:
 
 
 def test_etcd_members_know_each_other() -> None:
+    """F04: by the hosts' names, as everything else."""
     given = flags(command(view(Role.MASTER, masters=3), "etcd"))
     members = [f"test-master-{i}=https://172.30.0.{10 + i}:2380" for i in range(3)]
     assert given["initial-cluster"] == ",".join(members)
@@ -199,10 +201,37 @@ def test_a_static_pod_mounts_every_file_that_it_names(name: str) -> None:
         assert any(path == place or path.startswith(f"{place}/") for place in mounted), path
 
 
-def test_every_port_that_a_static_pod_uses_is_checked_to_be_free() -> None:
-    given = flags(command(view(Role.MASTER), "kube-apiserver"))
-    assert int(given["secure-port"]) in render.PORTS[Role.MASTER]
-    assert set(render.PORTS[Role.NODE]) <= set(render.PORTS[Role.MASTER])
+def test_every_port_that_a_host_s_own_pods_use_is_checked_to_be_free() -> None:
+    found = view(Role.MASTER)
+    free = {int(port.split("/")[0]) for port in preflight.ports(found)}
+    assert int(flags(command(found, "kube-apiserver"))["secure-port"]) in free
+    for name in render.STATIC_PODS:
+        (container,) = pod(found, name)["spec"]["containers"]
+        probes = (container[kind] for kind in container if kind.endswith("Probe"))
+        assert {probe["httpGet"]["port"] for probe in probes} <= free, name
+    listening = " ".join(word for word in command(found, "etcd") if "listen" in word)
+    assert {int(port) for port in re.findall(r":(\d+)", listening)} <= free
+    for name in ("kube-proxy", "flannel"):
+        text = (ROOT / "addons" / "manifests" / f"{name}.yaml").read_text()
+        ports = re.findall(r"(?:healthz-port=|BindAddress: [\d.]+:)(\d+)", text)
+        assert ports
+        assert {int(port) for port in ports} <= free, name
+
+
+@pytest.mark.parametrize(
+    ("network", "without"),
+    [
+        ({"plugin": "none"}, {"8081/tcp", "8472/udp"}),
+        ({"backend": "host-gw"}, {"8472/udp"}),
+        ({"proxyMode": "none"}, {"10249/tcp", "10256/tcp"}),
+    ],
+)
+def test_a_port_that_nothing_will_use_may_be_in_use(
+    network: dict[str, str], without: set[str]
+) -> None:
+    every = set(preflight.ports(view(Role.NODE)))
+    assert every - set(preflight.ports(view(Role.NODE, network=network))) == without
+    assert every < set(preflight.ports(view(Role.MASTER)))
 
 
 def test_a_key_is_in_no_file_of_the_step_that_is_shown() -> None:

@@ -26,6 +26,9 @@ KEYS = {
 ADDONS = {"/etc/kubernetes/addons/example.yaml": "kind: ConfigMap\n"}
 
 
+POD_IMAGES = ("registry.k8s.io/coredns/coredns:v1", "registry.k8s.io/kube-proxy:v1")
+
+
 def view(
     role: Role,
     *,
@@ -46,6 +49,7 @@ def view(
         traits=traits,
         mirror_url=MIRROR if mirror else None,
         archive_sums={"runc.amd64": "5" * 64} if mirror else {},
+        pod_images=POD_IMAGES,
     )
 
 

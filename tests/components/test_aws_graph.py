@@ -30,11 +30,12 @@ ROLES = {
     "test-node": Peer.NODE,
     "test-bastion": Peer.BASTION,
 }
+IN_VPC = {"existing": "vpc-existing", "hostCidr": "10.20.4.0/24"}
 CASES: dict[str, dict[str, Any]] = {
     "default": {},
     "three masters": {"masters": 3},
     "private": PRIVATE,
-    "existing": {"network": {"existing": "vpc-existing", "hostCidr": "10.20.4.0/24"}},
+    "existing": {"network": IN_VPC},
     "spot and arm": {
         "tags": {"team": "platform"},
         "pools": [
@@ -129,6 +130,7 @@ def test_only_the_disks_of_etcd_are_protected(deployed: Deployed) -> None:
 
 
 def test_an_image_a_key_or_user_data_never_replaces_a_machine(deployed: Deployed) -> None:
+    """F01: a newer image is for the next machine."""
     for item in deployed.graph.of_type(tokens.INSTANCE).values():
         assert item.ignore_changes == ("ami", "keyName", "userData")
 
@@ -236,6 +238,16 @@ def test_an_existing_network_gets_subnets_and_nothing_of_its_own_is_touched() ->
             "network.hostCidr: 172.30.0.0/24",
             "which has 10.20.0.0/16",
         ),
+        (
+            {"network": {**IN_VPC, "podCidr": "10.20.0.0/17", "hostCidr": "10.20.200.0/24"}},
+            "network.podCidr: 10.20.0.0/17",
+            "overlaps 10.20.0.0/16, which the network vpc-existing has",
+        ),
+        (
+            {"network": {**IN_VPC, "serviceCidr": "10.20.64.0/20"}},
+            "network.serviceCidr: 10.20.64.0/20",
+            "overlaps 10.20.0.0/16, which the network vpc-existing has",
+        ),
         ({"zones": ["us-east-1z"]}, "zones: us-east-1z", "us-east-1a"),
         (
             {"zones": ["us-east-1e", "us-east-1a"]},
@@ -263,6 +275,7 @@ def test_an_existing_network_gets_subnets_and_nothing_of_its_own_is_touched() ->
 def test_what_does_not_fit_is_refused_before_anything_is_made(
     more: dict[str, Any], key: str, words: str
 ) -> None:
+    """H20: among others, pods or Services in a range that the network has already."""
     error = refused("aws", **more)
     assert isinstance(error, RunError if key else Exception)
     assert str(error).startswith(key)

@@ -149,16 +149,23 @@ def test_the_cluster_dies_with_its_resource_group(large: Deployed) -> None:
     assert {item.deleted_with for item in objects} == {group.urn}
 
 
-def test_names_fit_their_limits_at_the_longest_cluster_name() -> None:
-    """The tables refuse names that do not fit; none collides, and all say whose they are."""
-    name = "a" * 40
+@pytest.mark.parametrize("name", ["a", "prod-cluster-2024-westeurope-blue", "a-" * 19 + "a1"])
+def test_a_name_that_the_config_takes_azure_takes_too(name: str) -> None:
+    """G04: the tables refuse what Azure does, of each kind; none collides, all say whose they are.
+
+    A storage account, whose rules are the strictest, is not made.
+    """
     pool = {"name": "b" * 20, "count": 1}
     found = deploy("azure", name=name, pools=[pool])
     for thing in found.account.things.values():
-        assert thing["name"].startswith("a" * 33) or thing.token == RULE, thing.id
+        assert thing["name"].startswith(name[:33]) or thing.token == RULE, thing.id
+        assert not thing["name"].endswith(("-", ".", "_")), thing.id
+    names = [(thing.token, thing["name"].lower()) for thing in found.account.things.values()]
+    assert len(names) == len({*names})
     host = f"{name}-{pool['name']}-0"
     assert found.named(MACHINE, host)["osProfile"]["computerName"] == host
     assert len(found.account.of(INTERFACE)) == 2
+    assert not [item.type for item in found.cloud if "storage" in item.type]
 
 
 def test_a_preview_knows_every_resource() -> None:
@@ -303,11 +310,14 @@ def test_an_existing_network_gets_a_subnet_and_no_more() -> None:
     [
         ({"existing": f"{VNET}-not", "hostCidr": "10.60.9.0/24"}, "ResourceNotFound"),
         ({"existing": VNET, "hostCidr": "10.61.0.0/24"}, "10.50.0.0/24, 10.60.0.0/16"),
+        ({**IN_VNET, "podCidr": "10.50.0.0/16"}, f"overlaps 10.50.0.0/24, which {VNET} has"),
+        ({**IN_VNET, "serviceCidr": "10.60.128.0/20"}, f"overlaps 10.60.0.0/16, which {VNET} has"),
     ],
 )
 def test_a_network_that_is_not_there_or_elsewhere_is_refused(
     keys: dict[str, str], words: str
 ) -> None:
+    """H20: so is one that has addresses which pods or Services would get."""
     error = refused("azure", network=keys)
     assert isinstance(error, RunError)
     assert str(error).startswith("network.")
@@ -321,6 +331,7 @@ def test_a_network_of_another_region_is_refused() -> None:
 
 
 def test_the_api_s_load_balancer(large: Deployed) -> None:
+    """G02: its rule takes no port from the outbound rule of the same frontend."""
     balancer = large.named(BALANCER, "test-api")
     (rule,) = balancer["loadBalancingRules"]
     assert (rule["frontendPort"], rule["backendPort"], rule["protocol"]) == (6443, 6443, "Tcp")
@@ -337,6 +348,7 @@ def test_the_api_s_load_balancer(large: Deployed) -> None:
 def test_private_hosts_leave_by_the_gateway_and_ssh_comes_by_the_bastion(
     private: Deployed,
 ) -> None:
+    """G02: without it they would have no way out."""
     found = fabric(private.account)
     public = {m.name for m in found.machines.values() if m.public_address}
     assert public == {"test-bastion"}
@@ -351,6 +363,7 @@ def test_private_hosts_leave_by_the_gateway_and_ssh_comes_by_the_bastion(
 
 
 def test_public_hosts_need_no_gateway(large: Deployed) -> None:
+    """G02: each has an address of its own."""
     assert large.account.of(NAT) == []
     found = fabric(large.account)
     assert found.nats == {}
@@ -365,6 +378,7 @@ def test_public_hosts_need_no_gateway(large: Deployed) -> None:
 
 
 def test_an_image_a_key_or_user_data_never_replaces_a_machine(deployed: Deployed) -> None:
+    """F01: a newer image is for the next machine."""
     for item in machines(deployed).values():
         assert {*item.ignore_changes} == {
             "osProfile.customData",
@@ -442,10 +456,13 @@ def test_a_machine_takes_its_root_disk_along_and_leaves_its_interface(deployed: 
 
 
 def test_login_is_by_key_alone_and_no_machine_is_somebody(deployed: Deployed) -> None:
+    """G01: by one of a kind that Azure takes. It is ours; the config has no place for another."""
     for item in machines(deployed).values():
         profile = item.inputs["osProfile"]
         assert "adminPassword" not in profile
         assert profile["linuxConfiguration"]["disablePasswordAuthentication"] is True
+        (key,) = profile["linuxConfiguration"]["ssh"]["publicKeys"]
+        assert key["keyData"].partition(" ")[0] in {"ssh-ed25519", "ssh-rsa"}
         assert "identity" not in item.inputs
         assert any(path.startswith("osProfile") for path in item.secrets)
 

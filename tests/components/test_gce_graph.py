@@ -107,7 +107,7 @@ def test_only_etcd_s_disks_are_protected(cluster: Deployed) -> None:
 
 
 def test_an_image_a_key_or_user_data_never_replaces_a_machine(cluster: Deployed) -> None:
-    """Login keys are updated in place: see which paths replace."""
+    """F01: a newer image is for the next machine. Login keys are updated in place."""
     for item in cluster.graph.of_type(links.INSTANCE).values():
         assert item.ignore_changes == PINNED
     (kind,) = (kind for kind in CLOUD.kinds if kind.token == links.INSTANCE)
@@ -315,7 +315,15 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"network": {"existing": "other"}}, "network.existing: other"),
     (
         {"network": {"existing": "existing", "hostCidr": "10.20.0.0/25"}},
-        "overlaps 10.20.0.0/24, which the subnet others of existing has",
+        "network.hostCidr: 10.20.0.0/25\n    overlaps 10.20.0.0/24, which the subnet others of",
+    ),
+    (
+        {"network": {"existing": "existing", "podCidr": "10.20.0.0/16"}},
+        "network.podCidr: 10.20.0.0/16\n    overlaps 10.20.0.0/24, which the subnet others of",
+    ),
+    (
+        {"network": {"existing": "existing", "serviceCidr": "10.20.0.0/16"}},
+        "network.serviceCidr: 10.20.0.0/16\n    overlaps 10.20.0.0/24, which the subnet others of",
     ),
     (
         {"pools": [{"name": "node", "image": "projects/p/global/images/none"}]},
@@ -328,6 +336,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 def test_what_google_does_not_have_is_refused_before_anything_is_made(
     more: dict[str, Any], words: str
 ) -> None:
+    """H20: among others, pods or Services in a range that a subnet has already."""
     error = refused("gce", **more)
     assert isinstance(error, RunError)
     assert words in str(error)

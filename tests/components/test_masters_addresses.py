@@ -86,6 +86,7 @@ def asked_for(graph: Graph, platform: str) -> dict[str, str | None]:
 def test_masters_ask_for_addresses_of_their_own_and_nobody_else_does(
     platform: str, case: str
 ) -> None:
+    """H12: one that is made anew is the same member of etcd."""
     addresses = CASES[platform][case][1]
     found = asked_for(graph_of(platform, case), platform)
     masters = {f"test-master-{index}": address for index, address in enumerate(addresses)}
@@ -110,7 +111,7 @@ def test_what_others_are_told_of_a_master_is_that_address(platform: str, case: s
 
 @pytest.mark.parametrize("platform", CASES)
 def test_a_master_that_is_made_anew_changes_nothing_for_the_others(platform: str) -> None:
-    """Its address is known while the machine is not: a preview has nothing to say of the rest."""
+    """H12: its address is known while the machine is not; a preview says nothing of the rest."""
     more, addresses = CASES[platform]["five"]
     anew = record(
         whole(**keys(platform, **more)),

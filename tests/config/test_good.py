@@ -102,7 +102,7 @@ def test_the_config_is_frozen() -> None:
 def test_the_longest_name_that_fits_fits_and_one_more_does_not(
     cluster: int, count: int, flags: Path
 ) -> None:
-    """63 characters, whatever the digits of the last index."""
+    """E04: 63 characters, whatever the digits of the last index."""
     digits = len(str(count - 1))
     room = 63 - cluster - digits - 2
     network = {"podCidr": "10.128.0.0/14", "hostCidr": "10.0.0.0/20"}
@@ -133,7 +133,7 @@ def test_service_addresses(cidr: str, first: str, tenth: str, flags: Path) -> No
 
 @pytest.mark.parametrize("bits", range(1, 9))
 def test_exactly_as_many_hosts_as_there_are_pieces(bits: int, flags: Path) -> None:
-    """2^bits hosts fit, one more does not: report H19."""
+    """H19: 2^bits hosts fit, one more does not."""
     network = {"podCidr": f"10.128.0.0/{24 - bits}", "hostCidr": "172.30.0.0/16"}
 
     def hosts(count: int) -> Raw:

@@ -24,6 +24,7 @@ MISTAKES = [
 
 @pytest.mark.parametrize("case", MISTAKES)
 def test_bad_input(case: Bad, flags: Path) -> None:
+    """E04, G04: names. H05: versions, flags. H19, H20: ranges. H13: even counts of masters."""
     (problem,) = problems(case.raw, flags)
     assert (problem.path, problem.value) == (case.path, case.value)
     assert case.message in problem.message

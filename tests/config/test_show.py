@@ -20,6 +20,16 @@ config:
   {CLUSTER_KEY}:
     name: lab
     pools: []
+    metal:
+      hosts: []
+      inventory: null
+      apiHost: null
+      user: root
+      port: 22
+      keyFile: null
+      knownHostsFile: ~/.ssh/known_hosts
+      bastion: null
+      leftovers: refuse
     kubelet: {{config: {{maxPods: 50}}}}
 """
 EFFECTIVE = f"""\
@@ -45,6 +55,16 @@ config:
         extraArgs: {{}}
         config: {{}}
     pools: []
+    metal:
+      hosts: []
+      inventory: null
+      apiHost: null
+      user: root
+      port: 22
+      keyFile: null
+      knownHostsFile: ~/.ssh/known_hosts
+      bastion: null
+      leftovers: refuse
     access:
       sshFrom: []
       apiFrom: []

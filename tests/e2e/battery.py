@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 import yaml
 
 from interface import API_PORT
-from tests.e2e.clouds import CloudCluster
+from tests.e2e.cluster import Cluster
 from tests.e2e.test_pods import PORT, Pair
 
 METRICS = "/apis/metrics.k8s.io/v1beta1/nodes"
@@ -22,18 +22,18 @@ TOP_LIMIT = 60.0  # seconds; metrics-server may have to start
 RETRY_SECONDS = 1.0
 
 
-def ssh_to_every_host(cluster: CloudCluster) -> None:
+def ssh_to_every_host(cluster: Cluster) -> None:
     """Phase 2 can log in: its first step runs again on each host, which changes nothing."""
     for name in cluster.hosts:
         cluster.login(name, "true")
 
 
-def api_answers(cluster: CloudCluster) -> None:
+def api_answers(cluster: Cluster) -> None:
     """kubectl reaches the endpoint."""
     assert cluster.kubectl("get", "--raw", "/readyz").strip() == "ok"
 
 
-def kubelets_report(cluster: CloudCluster) -> None:
+def kubelets_report(cluster: Cluster) -> None:
     """Each kubelet renews its lease, by way of the endpoint on nodes."""
     began = dt.datetime.now(dt.UTC)
     until = time.monotonic() + LEASE_LIMIT
@@ -47,7 +47,7 @@ def kubelets_report(cluster: CloudCluster) -> None:
         time.sleep(RETRY_SECONDS)
 
 
-def logs_of_every_host(cluster: CloudCluster) -> None:
+def logs_of_every_host(cluster: Cluster) -> None:
     """Logs of a pod on each host, by each API server: it reaches each kubelet."""
     pods = cluster.items("pods", "-n", "kube-system", "-l", "k8s-app=kube-proxy")
     assert {pod["spec"]["nodeName"] for pod in pods} == set(cluster.hosts)
@@ -57,7 +57,7 @@ def logs_of_every_host(cluster: CloudCluster) -> None:
             assert asked_on(cluster, master, path)
 
 
-def asked_on(cluster: CloudCluster, master: str, path: str) -> str:
+def asked_on(cluster: Cluster, master: str, path: str) -> str:
     """What a master's own API server answers to the administrator."""
     user = yaml.safe_load(cluster.kubeconfig.read_text())["users"][0]["user"]
     certificate, key = (user[f"client-{part}-data"] for part in ("certificate", "key"))
@@ -68,7 +68,7 @@ def asked_on(cluster: CloudCluster, master: str, path: str) -> str:
     )
 
 
-def top_of_every_host(cluster: CloudCluster) -> None:
+def top_of_every_host(cluster: Cluster) -> None:
     """kubectl top: fresh figures of each host, so metrics-server reads each kubelet now."""
     began = dt.datetime.now(dt.UTC)
 
@@ -83,14 +83,14 @@ def top_of_every_host(cluster: CloudCluster) -> None:
     assert cluster.wait("fresh figures of every host", fresh, TOP_LIMIT)
 
 
-def exec_in_a_pod(cluster: CloudCluster) -> None:
+def exec_in_a_pod(cluster: Cluster) -> None:
     """kubectl exec, in pods on nodes."""
     pair = Pair(cluster)
     for name in pair.names:
         assert pair.inside(name, "hostname") == name
 
 
-def pods_reach_each_other(cluster: CloudCluster) -> None:
+def pods_reach_each_other(cluster: Cluster) -> None:
     """Across nodes, both ways, by address, Service and name."""
     pair = Pair(cluster)
     for asking, answering in (("left", "right"), ("right", "left")):
@@ -99,7 +99,7 @@ def pods_reach_each_other(cluster: CloudCluster) -> None:
         assert pair.asked(asking, answering) == answering
 
 
-def pods_reach_the_api(cluster: CloudCluster) -> None:
+def pods_reach_the_api(cluster: Cluster) -> None:
     """By the Service `kubernetes`, often enough to meet every master: 401, for want of a token."""
     pair = Pair(cluster)
     url = "https://kubernetes.default.svc.cluster.local/version"
@@ -110,7 +110,7 @@ def pods_reach_the_api(cluster: CloudCluster) -> None:
             assert pair.inside(name, "curl", "-sk", "--max-time", "5", *code, url) == "401"
 
 
-Check = Callable[[CloudCluster], None]
+Check = Callable[[Cluster], None]
 CHECKS: Mapping[str, Check] = {
     check.__name__: check
     for check in (

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-
-import asyncssh
 
 from tests.clouds.core.account import Account, Thing, read
 from tests.clouds.core.addresses import INTERNET
 from tests.clouds.environment import PLATFORMS, variables, write_plugin
 from tests.e2e import machine
 from tests.e2e.cluster import Cluster, Start
-from tests.engine.cli import ROOT, Config, Done
+from tests.engine.cli import ROOT, Config
 from validation import MIRROR_VARIABLE
 
 # Ranges that no other cluster of these tests has.
@@ -121,47 +117,9 @@ class CloudCluster(Cluster):
         """Where a host is reached from outside, by what its first step says."""
         return str(self.connection(name)["host"])
 
-    def connection(self, name: str) -> dict[str, Any]:
-        """How phase 2 reaches a host."""
-        state = self.pulumi.secrets()["deployment"]["resources"]
-        (step,) = [item for item in state if item["urn"].endswith(f"::{name}-reachable")]
-        return dict(revealed(step["inputs"]["connection"]))
-
-    def login(self, name: str, command: str) -> str:
-        """What a command prints on a host, by SSH as phase 2 does it."""
-        return asyncio.run(self._login(self.connection(name), command))
-
-    async def _login(self, connection: dict[str, Any], command: str) -> str:
-        async with AsyncExitStack() as stack:
-            tunnel = None
-            for place in filter(None, (connection.get("proxy"), connection)):
-                known = f"* {place['hostKey']}".encode()
-                tunnel = await stack.enter_async_context(
-                    asyncssh.connect(
-                        place["host"],
-                        port=int(place["port"]),
-                        username=place["user"],
-                        client_keys=[asyncssh.import_private_key(place["privateKey"])],
-                        known_hosts=known,
-                        tunnel=tunnel or (),
-                        config=None,
-                        agent_path=None,
-                        connect_timeout=10,
-                    )
-                )
-            assert tunnel is not None
-            done = await tunnel.run(command, check=True, timeout=30)
-            return str(done.stdout)
-
     def starts_of(self, names: set[str]) -> dict[str, Start]:
         """When these hosts' kubelets and runtimes last started."""
         return {name: self.start(name) for name in names}
-
-    def destroy_all(self, *, check: bool = True) -> Done:
-        """`make down`: what is protected as well."""
-        self.pulumi.state("state", "unprotect", "--all", "--yes", check=check)
-        self.is_up = False
-        return self.pulumi.destroy(check=check)
 
     def sweep(self) -> None:
         """Remove what is left of the simulated cloud, such as by a run that was killed."""
@@ -172,17 +130,25 @@ class CloudCluster(Cluster):
                     machine.run("docker", kind, "rm", *force, found, check=False)
 
 
+@contextmanager
+def cluster_in_a_cloud(
+    folder: Path, base: Mapping[str, str], platform: str, **more: Any
+) -> Iterator[CloudCluster]:
+    """A cluster that is not up yet, in a cloud without a trace of an earlier run.
+
+    However it ends, nothing of it stays; its config has what `more` says.
+    """
+    made = CloudCluster(folder, base, platform, config(platform, **more))
+    made.sweep()
+    try:
+        yield made
+    finally:
+        made.destroy_all(check=False)
+        made.sweep()
+
+
 def listening(cluster: CloudCluster, name: str) -> set[int]:
     """The TCP ports on which something of a host listens for others than itself."""
     lines = cluster.host(name, "ss -Hltn | awk '{print $4}'").split()
     pairs = (line.rsplit(":", 1) for line in lines)
     return {int(port) for address, port in pairs if not address.startswith(("127.", "[::1]"))}
-
-
-def revealed(value: Any) -> Any:
-    """A value of a state that was exported with its secrets, without their wrappings."""
-    if isinstance(value, dict) and "plaintext" in value:
-        return json.loads(value["plaintext"])
-    if isinstance(value, dict):
-        return {key: revealed(member) for key, member in value.items()}
-    return value

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+import asyncssh
 import pytest
 
 from config import ClusterConfig, HostSpec
@@ -85,6 +88,19 @@ class Cluster:
         self._after_up(done)
         return done
 
+    def ensure_up(self) -> bool:
+        """`pulumi up`, unless it is up; whether it was called. Fails if an earlier one has."""
+        if self.has_failed:
+            pytest.fail(
+                f"an earlier `pulumi up` of {self.name} failed; the first such test says why"
+            )
+        if self.is_up:
+            return False
+        began = time.monotonic()
+        self.up()
+        print(f"{self.name}: up in {time.monotonic() - began:.1f} s", file=sys.stderr)
+        return True
+
     def up_steps(self) -> Plan:
         """`pulumi up --json`: what was done."""
         self.write_config(self.wanted)
@@ -105,7 +121,45 @@ class Cluster:
         self.is_up = False
         return self.pulumi.destroy()
 
+    def destroy_all(self, *, check: bool = True) -> Done:
+        """`make down`: what is protected as well."""
+        self.pulumi.state("state", "unprotect", "--all", "--yes", check=check)
+        self.is_up = False
+        return self.pulumi.destroy(check=check)
+
     # Looking into it
+
+    def connection(self, name: str) -> dict[str, Any]:
+        """How phase 2 reaches a host."""
+        state = self.pulumi.secrets()["deployment"]["resources"]
+        (step,) = [item for item in state if item["urn"].endswith(f"::{name}-reachable")]
+        return dict(revealed(step["inputs"]["connection"]))
+
+    def login(self, name: str, command: str) -> str:
+        """What a command prints on a host, by SSH as phase 2 does it."""
+        return asyncio.run(self._login(self.connection(name), command))
+
+    async def _login(self, connection: dict[str, Any], command: str) -> str:
+        async with AsyncExitStack() as stack:
+            tunnel = None
+            for place in filter(None, (connection.get("proxy"), connection)):
+                known = f"* {place['hostKey']}".encode()
+                tunnel = await stack.enter_async_context(
+                    asyncssh.connect(
+                        place["host"],
+                        port=int(place["port"]),
+                        username=place["user"],
+                        client_keys=[asyncssh.import_private_key(place["privateKey"])],
+                        known_hosts=known,
+                        tunnel=tunnel or (),
+                        config=None,
+                        agent_path=None,
+                        connect_timeout=10,
+                    )
+                )
+            assert tunnel is not None
+            done = await tunnel.run(command, check=True, timeout=30)
+            return str(done.stdout)
 
     def host(self, name: str, script: str, *, check: bool = True) -> str:
         """What a shell script prints on a host."""
@@ -203,3 +257,12 @@ class Cluster:
             script = "journalctl -n 15 --no-pager -o cat -u kubelet -u containerd-anywhere"
             parts.append(f"--- {name}: {script}\n{self.host(name, script, check=False)}")
         return "\n".join(parts)
+
+
+def revealed(value: Any) -> Any:
+    """A value of a state that was exported with its secrets, without their wrappings."""
+    if isinstance(value, dict) and "plaintext" in value:
+        return json.loads(value["plaintext"])
+    if isinstance(value, dict):
+        return {key: revealed(member) for key, member in value.items()}
+    return value

@@ -8,8 +8,6 @@ addon-manager's.
 from __future__ import annotations
 
 import json
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,7 +38,8 @@ HEALED_CONFIG: Config = {
 
 # Only to save time: a test that finds no cluster, or not the one that it needs, has it made.
 ORDER = ("hosts", "identity", "pods", "metrics", "secrets", "changes", "delivery", "destroy")
-CLOUDS = ("clouds", "private", "spot", "destroy_owned", "rules")  # each with a cluster of its own
+# With clusters of their own, one after another.
+CLOUDS = ("metal", "interruptions", "clouds", "private", "spot", "destroy_owned", "rules")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -98,27 +97,18 @@ def healed_by_itself(
     yield from clusters(HEALED_CONFIG, variables, tmp_path_factory)
 
 
-def brought_up(made: Cluster) -> Cluster:
-    """The cluster, up."""
-    if made.has_failed:
-        pytest.fail(f"an earlier `pulumi up` of {made.name} failed; the first such test says why")
-    if not made.is_up:
-        began = time.monotonic()
-        made.up()
-        print(f"{made.name}: up in {time.monotonic() - began:.1f} s", file=sys.stderr)
-    return made
-
-
 @pytest.fixture
 def cluster(e2e: Cluster) -> Cluster:
     """One master and two nodes, up, with whatever config the tests before have left."""
-    return brought_up(e2e)
+    e2e.ensure_up()
+    return e2e
 
 
 @pytest.fixture
 def healed(healed_by_itself: Cluster) -> Cluster:
     """One master alone, up, whose add-ons are the addon-manager's."""
-    return brought_up(healed_by_itself)
+    healed_by_itself.ensure_up()
+    return healed_by_itself
 
 
 @pytest.fixture

@@ -51,6 +51,7 @@ def system_pods(cluster: Cluster) -> dict[str, str]:
 
 
 def test_a_second_up_changes_nothing(cluster: Cluster) -> None:
+    """A02: not even a connection shows as changed."""
     before = cluster.starts()
     plan = cluster.up_steps()
     assert plan.changed() == set()
@@ -68,7 +69,8 @@ def test_a_kubelet_setting_of_a_pool_restarts_the_kubelets_of_that_pool(cluster:
         f"{host}-activate": [("-", f"maxPods: {old}"), ("+", f"maxPods: {new}")]
     }
     plan = cluster.up_steps()
-    assert plan.changed() == {("update", f"{host}-activate")}
+    gate = ("update", f"{cluster.name}-cluster-ready")
+    assert plan.changed() == {("update", f"{host}-activate"), gate}
     after = cluster.starts()
     assert {name for name in after if after[name].kubelet != before[name].kubelet} == {host}
     assert {name for name in after if after[name].runtime != before[name].runtime} == set()
@@ -122,6 +124,7 @@ def test_a_node_more_and_a_node_less_touch_no_other_host(
 
 
 def test_another_backend_of_the_pod_network_touches_its_objects_only(cluster: Cluster) -> None:
+    """Beside them, whether the hosts are fit for it is asked again."""
     network = {**cluster.wanted["network"], "backend": "host-gw"}
     kept = cluster.wanted
     cluster.write_config({**kept, "network": network})
@@ -130,6 +133,7 @@ def test_another_backend_of_the_pod_network_touches_its_objects_only(cluster: Cl
     assert changed == {
         ("update", "kube-flannel/kube-flannel-cfg"),
         ("update", "kube-flannel/kube-flannel-ds"),
+        *(("update", f"{host}-reachable") for host in cluster.hosts),
     }
 
 

@@ -18,7 +18,7 @@ from components.firewall import Peer
 from tests.clouds.environment import PLATFORMS
 from tests.e2e import machine
 from tests.e2e.battery import CHECKS
-from tests.e2e.clouds import CloudCluster, config, listening
+from tests.e2e.clouds import CloudCluster, cluster_in_a_cloud, listening
 from tests.e2e.test_changes import changed_lines
 from tests.e2e.test_pods import Pair
 
@@ -38,21 +38,14 @@ def cloud(
 ) -> Iterator[CloudCluster]:
     """A cluster that is not up yet, on each cloud in turn."""
     folder = tmp_path_factory.mktemp(request.param)
-    made = CloudCluster(folder, variables, request.param, config(request.param))
-    made.sweep()
-    yield made
-    if made.is_up or made.has_failed:
-        made.destroy_all(check=False)
-    made.sweep()
+    with cluster_in_a_cloud(folder, variables, request.param) as made:
+        yield made
 
 
 @pytest.fixture
 def up(cloud: CloudCluster) -> CloudCluster:
     """The cluster, up."""
-    if cloud.has_failed:
-        pytest.fail(f"an earlier `pulumi up` of {cloud.name} failed; the first such test says why")
-    if not cloud.is_up:
-        cloud.up()
+    if cloud.ensure_up():
         Pair(cloud).make()
     return cloud
 

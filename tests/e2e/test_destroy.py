@@ -49,6 +49,7 @@ def test_destroy_leaves_nothing(cluster: Cluster) -> None:
 
 
 def test_destroy_of_a_dead_cluster_leaves_nothing_either(healed: Cluster) -> None:
+    """A08, C04: neither steps nor objects wait for a host or an API that is gone."""
     before = machine.footprint(healed.name)
     machine.run("docker", "rm", "--force", *machine.listed("container", healed.name))
     done = healed.destroy()

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from bootstrap.owned import PROVISIONED_BY
-from tests.e2e.clouds import CloudCluster, config
+from tests.e2e.clouds import CloudCluster, cluster_in_a_cloud
 from versions import RELEASES
 
 pytestmark = [pytest.mark.e2e, pytest.mark.long]
@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.long]
 PLATFORM = "aws"
 SCHEDULED = 120  # seconds until a pod has a node, at most
 CLOUD_SECONDS = 3.0  # that the simulated cloud takes to remove something
-DEAD_SECONDS = 90
+DEAD_SECONDS = 180  # a minute until it is taken for dead, and what `destroy` takes by itself
 LOAD_BALANCER = "service.kubernetes.io/load-balancer-cleanup"
 PROVISIONER = "external-provisioner.volume.kubernetes.io/finalizer"
 SOON = "--request-timeout=5s"  # or nothing: the API goes while the controllers look
@@ -35,22 +35,15 @@ def made(
     variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[CloudCluster]:
     """One master and one node, not up yet."""
-    wanted = config(PLATFORM, pools=[{"name": "node", "count": 1}])
-    cluster = CloudCluster(tmp_path_factory.mktemp("owned"), variables, PLATFORM, wanted)
-    cluster.sweep()
-    yield cluster
-    if cluster.is_up or cluster.has_failed:
-        cluster.destroy_all(check=False)
-    cluster.sweep()
+    folder, pools = tmp_path_factory.mktemp("owned"), [{"name": "node", "count": 1}]
+    with cluster_in_a_cloud(folder, variables, PLATFORM, pools=pools) as cluster:
+        yield cluster
 
 
 @pytest.fixture
 def cluster(made: CloudCluster) -> CloudCluster:
     """The cluster, up, with a load balancer, and a volume that a pod uses."""
-    if made.has_failed:
-        pytest.fail(f"an earlier `pulumi up` of {made.name} failed; the first such test says why")
-    if not made.is_up:
-        made.up()
+    made.ensure_up()
     image = RELEASES[made.config.kubernetes_version].images["pause"]
     objects = {"apiVersion": "v1", "kind": "List", "items": [*outside(), stateful_set(image)]}
     made.kubectl("apply", "-f", "-", stdin=json.dumps(objects))

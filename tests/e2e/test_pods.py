@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -27,7 +29,10 @@ class Pair:
         self.names = dict(zip(("left", "right"), hosts, strict=False))
 
     def make(self) -> None:
-        """Make them, and wait until both are ready."""
+        """Make them, and wait until both are ready and their Services are known on their nodes.
+
+        kube-proxy learns of a ready pod like everybody else: after the pod is.
+        """
         image = RELEASES[self.cluster.config.kubernetes_version].images["agnhost"]
         objects = [
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}},
@@ -37,11 +42,20 @@ class Pair:
         document = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
         self.cluster.kubectl("apply", "-f", "-", stdin=document)
         self.cluster.wait("both pods to be ready", self._ready, 120)
+        self.cluster.wait("both Services to be known on both hosts", self._known, 30)
 
     def _ready(self) -> bool:
         pods = self.cluster.items("pods", "-n", NAMESPACE)
         conditions = [c for p in pods for c in p["status"].get("conditions", [])]
         return [c["status"] for c in conditions if c["type"] == "Ready"] == ["True", "True"]
+
+    def _known(self) -> bool:
+        addresses = {name: self.service(name)["spec"]["clusterIP"] for name in self.names}
+        return all(
+            self.asked(asking, address) == answering
+            for asking in self.names
+            for answering, address in addresses.items()
+        )
 
     def pod(self, name: str) -> Any:
         """A pod as it is."""
@@ -160,10 +174,18 @@ def test_a_pod_reaches_itself_through_its_service(pair: Pair) -> None:
 
 def test_from_outside_by_every_nodes_port(pair: Pair) -> None:
     port = pair.service("right")["spec"]["ports"][0]["nodePort"]
-    for host in pair.cluster.hosts:
+
+    def answer(host: str) -> str:
         url = f"http://{pair.cluster.address(host)}:{port}/hostname"
-        with urllib.request.urlopen(url, timeout=10) as response:
-            assert response.read().decode().strip() == "right", host
+        try:
+            with urllib.request.urlopen(url, timeout=10) as response:
+                return str(response.read().decode().strip())
+        except urllib.error.URLError as error:
+            raise AssertionError(f"{url}: {error}") from error
+
+    for host in pair.cluster.hosts:
+        found = pair.cluster.wait(f"an answer from {host}", partial(answer, host), 30)
+        assert found == "right", host
 
 
 def test_pod_addresses_come_from_the_nodes_piece_of_the_range(pair: Pair) -> None:

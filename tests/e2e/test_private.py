@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.e2e.battery import CHECKS
-from tests.e2e.clouds import CloudCluster, config
+from tests.e2e.clouds import CloudCluster, cluster_in_a_cloud
 from tests.e2e.test_pods import Pair
 
 pytestmark = [pytest.mark.e2e, pytest.mark.long]
@@ -20,16 +20,11 @@ def private(
     variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[CloudCluster]:
     """One master and two nodes, up."""
-    wanted = config(PLATFORM, access={"private": True})
-    made = CloudCluster(tmp_path_factory.mktemp("private"), variables, PLATFORM, wanted)
-    made.sweep()
-    try:
+    folder, access = tmp_path_factory.mktemp("private"), {"private": True}
+    with cluster_in_a_cloud(folder, variables, PLATFORM, access=access) as made:
         made.up()
         Pair(made).make()
         yield made
-    finally:
-        made.destroy_all(check=False)
-        made.sweep()
 
 
 def test_only_the_bastion_has_a_public_address(private: CloudCluster) -> None:

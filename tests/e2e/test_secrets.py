@@ -70,6 +70,7 @@ def test_the_canaries_would_be_found(cluster: Cluster, keys: dict[str, str]) -> 
 
 
 def test_the_cli_shows_none(cluster: Cluster, keys: dict[str, str]) -> None:
+    """A10: in whatever it has printed, diffs of everything included."""
     cluster.pulumi.call("preview", "--diff", "--show-sames")
     cluster.pulumi.state("stack", "output", "--json")
     for done in cluster.pulumi.transcript:
@@ -78,6 +79,7 @@ def test_the_cli_shows_none(cluster: Cluster, keys: dict[str, str]) -> None:
 
 
 def test_an_exported_state_shows_none(cluster: Cluster, keys: dict[str, str]) -> None:
+    """C11: of all keys of the cluster."""
     assert_clean("stack export", cluster.pulumi.state("stack", "export").stdout, keys)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.battery import CHECKS
-from tests.e2e.clouds import CloudCluster, config
+from tests.e2e.clouds import CloudCluster, cluster_in_a_cloud
 from versions import RELEASES
 
 pytestmark = [pytest.mark.e2e, pytest.mark.long]
@@ -24,15 +24,10 @@ def spot(
 ) -> Iterator[CloudCluster]:
     """One master, one node to stay and one that may go."""
     pools = [{"name": "node", "count": 1}, {"name": "spot", "count": 1, "spot": True}]
-    wanted = config(PLATFORM, pools=pools)
-    made = CloudCluster(tmp_path_factory.mktemp("spot"), variables, PLATFORM, wanted)
-    made.sweep()
-    try:
+    folder = tmp_path_factory.mktemp("spot")
+    with cluster_in_a_cloud(folder, variables, PLATFORM, pools=pools) as made:
         made.up()
         yield made
-    finally:
-        made.destroy_all(check=False)
-        made.sweep()
 
 
 def deployment(image: str) -> dict[str, Any]:

@@ -191,6 +191,23 @@ class Pulumi:
         """Make it so."""
         return self.call("up", "--yes", "--skip-preview", check=check)
 
+    def killed_up(self, seconds: float) -> bool:
+        """`up`, killed after so long as by `kill -9`; false if it had ended before."""
+        flags = ("--stack", self._stack, "--config-file", str(self.file))
+        with subprocess.Popen(
+            ("pulumi", "up", "--yes", "--skip-preview", "--non-interactive", *flags),
+            cwd=self._program,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        ) as process:
+            try:
+                return process.wait(seconds) < 0
+            except subprocess.TimeoutExpired:
+                process.kill()
+                return True
+
     def up_steps(self) -> Plan:
         """Make it so, and tell what was done."""
         return done_steps(self.call("up", "--yes", "--skip-preview", "--json").stdout)

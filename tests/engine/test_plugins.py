@@ -25,10 +25,20 @@ class Small:
         self.target = folder / "placed"
         self.stack = Pulumi(folder, name, variables, Path(__file__).parent / "small")
 
-    def configure(self, lines: list[str]) -> None:
-        """Say what the file is to hold."""
+    def configure(self, lines: list[str], early: int = 1) -> None:
+        """Say what the file is to hold, and how many hours early the certificate is made anew."""
         text = "\n".join(lines) + "\n"
-        self.stack.configure({"small:target": str(self.target), "small:text": text})
+        said = {"small:target": str(self.target), "small:text": text, "small:early": early}
+        self.stack.configure(said)
+
+    def serials(self) -> tuple[int, int]:
+        """Those of the authority and of the certificate."""
+        outputs = self.stack.outputs()
+        authority, leaf = (
+            x509.load_pem_x509_certificate(outputs[name].encode()).serial_number
+            for name in ("authority", "certificate")
+        )
+        return authority, leaf
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +71,22 @@ def test_a_changed_line_of_stdin_shows_as_a_line(small: Small) -> None:
     assert "place file-9\n" in text, "the line before the change shows where it is"
     assert "place file-2\n" not in text, "lines far from the change are not shown"
     small.configure(LINES)
+
+
+def test_a_plain_up_renews_what_is_due_and_nothing_else(small: Small) -> None:
+    """B01: without a refresh. One that is not due stays, and so does the authority."""
+    authority, leaf = small.serials()
+    small.configure(LINES, early=23)  # of 24: not due, by an hour
+    assert small.stack.up_steps().changed() == {("update", "leaf")}
+    assert small.serials() == (authority, leaf)
+
+    small.configure(LINES, early=24)
+    assert {name for _, name in small.stack.up_steps().changed()} == {"leaf"}
+    same, renewed = small.serials()
+    assert (same == authority, renewed == leaf) == (True, False)
+    small.configure(LINES)
+    assert small.stack.up_steps().changed() == {("update", "leaf")}
+    assert small.serials() == (authority, renewed)
 
 
 def test_no_key_is_in_the_output_or_in_the_exported_state(small: Small) -> None:

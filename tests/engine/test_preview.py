@@ -67,6 +67,7 @@ def first(stack: Pulumi) -> Plan:
 
 
 def test_everything_would_be_created(first: Plan) -> None:
+    """C01: without a kubeconfig anywhere."""
     assert {step.op for step in first} == {"create"}
     assert first.changes == {"create": len(list(first))}
 
@@ -145,6 +146,7 @@ def mirror(tmp_path: Path) -> Path:
 def test_a_diff_by_a_person_who_has_another_cluster_and_a_poor_mirror(
     stacks: Stacks, mirror: Path, somebodys_cluster: Listener, somebodys_kubeconfig: Path
 ) -> None:
+    """C01, C02: that one is not asked once."""
     stack = stacks("diff", {"mirror": {"directory": str(mirror)}})
     home = Path(stack.environment["HOME"]) / "with-kubeconfig"
     (home / ".kube").mkdir(parents=True)

@@ -9,10 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+from pulumi_tls import PrivateKey
 
 from bootstrap import kubelet, render
 from components.pki import ClusterPki, PkiArgs
-from components.pki.table import AUTHORITIES, CERTIFICATES, CLIENT, SERVER
+from components.pki.table import (
+    AUTHORITIES,
+    CERTIFICATES,
+    CLIENT,
+    SERVER,
+    Names,
+    host_certificates,
+)
 from config import ClusterConfig
 from interface import Connection, Host, Machines, Traits
 from model import Role
@@ -72,6 +80,24 @@ def issued(
     """What the PKI alone registers."""
     arguments = PkiArgs(config=config, machines=machines(config, api, operator, **traits))
     return record(lambda: ClusterPki(config.name, arguments))
+
+
+def test_only_the_api_s_certificates_wait_for_the_endpoint() -> None:
+    """A cloud's load balancer comes minutes after its first machine, whose steps need not wait."""
+    config = cluster()
+
+    def program() -> None:
+        balancer = PrivateKey("balancer", algorithm="ECDSA")
+        endpoint: Any = balancer.private_key_pem.apply(lambda _: "api.example.com")
+        ClusterPki(config.name, PkiArgs(config=config, machines=machines(config, endpoint, "h")))
+
+    graph = record(program)
+    (balancer,) = [item.urn for item in graph if item.name == "balancer"]
+    for spec in config.hosts:
+        for row in host_certificates(spec):
+            if row.per_host:
+                waits = balancer in graph.ancestors(request(graph, f"{spec.name}-{row.name}"))
+                assert waits == (row.names is Names.API), row.name
 
 
 def request(graph: Graph, name: str) -> Registered:
@@ -218,17 +244,6 @@ def test_an_etcd_member_is_valid_for_loopback_and_its_address(update: Graph) -> 
     assert {"127.0.0.1", "172.30.0.10"} == set(inputs["ipAddresses"])
 
 
-def test_the_front_proxy_is_the_one_that_the_api_server_accepts(small: Graph) -> None:
-    (manifest,) = (
-        f for f in render.master_files(view(Role.MASTER)) if f.path.endswith("apiserver.yaml")
-    )
-    (allowed,) = re.findall(r"--requestheader-allowed-names=(\S+)", manifest.content)
-    subject = request(small, "test-front-proxy-client").inputs["subject"]
-    assert subject["commonName"] in allowed.split(",")
-    ca = small.named(SIGNED, "test-front-proxy-client").inputs["caCertPem"]
-    assert ca == "CERTIFICATE of test-front-proxy-ca\n"
-
-
 def test_every_leaf_is_signed_by_the_authority_of_its_row(small: Graph) -> None:
     authorities = {row.name: row.authority for row in CERTIFICATES}
     for name, item in small.of_type(SIGNED).items():
@@ -270,6 +285,7 @@ def test_only_two_users_are_masters_of_everything() -> None:
 
 @pytest.mark.parametrize("protect", [False, True])
 def test_what_everything_trusts_is_protected_where_the_platform_says_so(*, protect: bool) -> None:
+    """B02: exactly that, so that whatever would make it anew fails."""
     graph = issued(cluster(), protect=protect)
     expected = {f"test-{row.name}" for row in AUTHORITIES} | {"test-service-account"}
     assert {item.name for item in graph if item.protect} == (expected if protect else set())
@@ -286,6 +302,7 @@ def kubeconfigs(graph: Graph, host: str) -> dict[str, Mapping[str, Any]]:
 
 @pytest.mark.parametrize("host", ["test-master-0", "test-node-0"])
 def test_a_kubeconfig_has_one_context_and_is_set_to_it(small: Graph, host: str) -> None:
+    """C02: whoever uses it reaches this cluster."""
     found = kubeconfigs(small, host)
     assert found
     for path, document in found.items():

@@ -39,3 +39,12 @@ def test_a_plugin_ends_when_the_engine_that_started_it_was_killed(name: str) -> 
     while _runs(plugin) and time.monotonic() < until:
         time.sleep(0.1)
     assert not _runs(plugin), "it outlived its engine"
+
+
+def test_the_command_plugin_starts_without_ssh() -> None:
+    """It takes as long to load as all the rest, and a preview dials nobody."""
+    script = "import airgap.plugins.command, sys; print('asyncssh' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=_ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False\n"

@@ -61,6 +61,7 @@ def test_t1_default_curve_is_unknown_to_ssh(keys: Client) -> None:
     ],
 )
 def test_t2_forms(keys: Client, inputs: Inputs, pem: str, ssh: str, tmp_path: Path) -> None:
+    """B03: the public half is PKIX; the private one is what Kubernetes reads, PKCS #1 or SEC 1."""
     identity, outputs = keys.create(inputs)
     assert {name for name, value in outputs.items() if isinstance(value, Secret)} == SECRETS
     assert header(outputs["privateKeyPem"]) == pem

@@ -27,7 +27,7 @@ BAD: dict[str, Bad] = {
         "platform",
         "openstack",
         "is not one of the choices",
-        "write local, gce, aws or azure",
+        "write local, gce, aws, azure or metal",
     ),
     "bad-arch": Bad(
         {"arch": "aarch64"},
@@ -102,6 +102,16 @@ BAD: dict[str, Bad] = {
         f"is not made of {NAME_WORDS}",
         "write one like kubernetes or big-nodes",
     ),
+    **{
+        f"name-{name}": Bad(
+            {"name": name},
+            "name",
+            name,
+            f"is not made of {NAME_WORDS}",
+            "write one like kubernetes or big-nodes",
+        )
+        for name in ("prod.cluster", "my_prod", "1abc", "prod-", "-prod")
+    },
     "name-with-line-end": Bad(
         {"name": "lab\n"},
         "name",

@@ -42,6 +42,7 @@ certificate = LocallySignedCert(
     ca_cert_pem=authority.cert_pem,
     allowed_uses=["client_auth"],
     validity_period_hours=24,
+    early_renewal_hours=config.get_int("early") or 1,
 )
 place = f"cat >'{config.require('target')}'; echo placed"
 Command(

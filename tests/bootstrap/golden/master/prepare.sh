@@ -1,5 +1,7 @@
 alone
 cluster test
+own 10.244.0.0/16
+made_with kubernetesVersion v1.37.2
 made_with network.plugin flannel
 made_with addons.delivery pulumi
 runtime containerd-2.3.4
@@ -18,5 +20,4 @@ image gcr.io/etcd-development/etcd:v3.7.3
 image registry.k8s.io/kube-apiserver:v1.37.2
 image registry.k8s.io/kube-controller-manager:v1.37.2
 image registry.k8s.io/kube-scheduler:v1.37.2
-image registry.k8s.io/addon-manager/kube-addon-manager:v9.1.8
 prepare

@@ -1,5 +1,7 @@
 alone
 cluster test
+own 10.244.0.0/16
+made_with kubernetesVersion v1.37.2
 made_with network.plugin flannel
 made_with addons.delivery pulumi
 runtime containerd-2.3.4
@@ -14,4 +16,6 @@ file /etc/containerd/config.toml 0644 <<'END-OF-FILE'
 END-OF-FILE
 image ghcr.io/siderolabs/kubelet:v1.37.2
 image registry.k8s.io/pause:3.10.2
+image registry.k8s.io/coredns/coredns:v1
+image registry.k8s.io/kube-proxy:v1
 prepare

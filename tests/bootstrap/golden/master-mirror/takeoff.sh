@@ -1,0 +1,2 @@
+cluster test
+takeoff
