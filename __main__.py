@@ -47,7 +47,7 @@ bootstrap = Bootstrap(
     ),
 )
 gates = Gates(config.name, config, machines, pki.client)
-api_ready = gates.api(after=[bootstrap])
+api_ready = gates.api(after=bootstrap.masters)
 addons = Addons(
     config.name,
     AddonsArgs(
@@ -58,8 +58,9 @@ addons = Addons(
         deleted_with=bootstrap.lifetime,
     ),
 )
-ready = gates.cluster(bootstrap.revision, after=[api_ready, addons])
-gates.owned(after=[api_ready, addons])
+revision = bootstrap.revision.apply(lambda hosts: f"{hosts} {delivery.revision}")
+ready = gates.cluster(delivery.workloads, revision, after=[bootstrap, api_ready, addons])
+gates.owned(after=[bootstrap, api_ready, addons])
 
 pulumi.export("kubeconfig", pki.kubeconfig)
 pulumi.export("apiEndpoint", pki.client.server)

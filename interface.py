@@ -95,6 +95,18 @@ class Machines:
     everything: Resource | None = None  # the component of all that phase 1 made; None: nothing
 
 
+WORKLOAD_KINDS = ("DaemonSet", "Deployment", "StatefulSet")  # of apps/v1; pods that run for good
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Workload:
+    """An add-on's pods, which the last gate waits for."""
+
+    kind: str
+    namespace: str
+    name: str
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ApiClient:
     """How this computer talks to the API: the operator's certificate, and where the endpoint is."""

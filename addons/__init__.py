@@ -7,7 +7,7 @@ addon-manager applies them (`addons.files`). Never both.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pulumi import RunError
@@ -26,7 +26,8 @@ from addons import (
 )
 from addons.context import AddonContext
 from addons.files import addon_files
-from addons.objects import Manifest, ordered, stamped
+from addons.objects import Manifest, digest, ordered, stamped, workloads
+from interface import Workload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -204,12 +205,17 @@ class Delivery:
     objects: tuple[Manifest, ...] = ()  # Pulumi's
     files: Mapping[str, str] = field(default_factory=dict)  # the addon-manager's, {path: YAML}
     skipped: tuple[Skipped, ...] = ()
+    workloads: tuple[Workload, ...] = ()  # whoever owns them
+    revision: str = ""  # another one whenever an object is another
 
 
 def deliver(context: AddonContext, selection: Selection) -> Delivery:
     """The selected add-ons, to the owner that the config names."""
+    objects = render_all(context, selection.enabled)
+    common = Delivery(
+        skipped=selection.skipped, workloads=workloads(objects), revision=digest(objects)
+    )
     if context.config.addons.delivery == "pulumi":
-        objects = tuple(render_all(context, selection.enabled))
-        return Delivery(objects=objects, skipped=selection.skipped)
+        return replace(common, objects=tuple(objects))
     rendered = {addon.name: render(addon, context) for addon in selection.enabled}
-    return Delivery(files=addon_files(rendered), skipped=selection.skipped)
+    return replace(common, files=addon_files(rendered))

@@ -11,7 +11,7 @@ import pulumi
 from pulumi import ComponentResource, CustomResource, Input, Output, Resource, ResourceOptions
 from pulumi_kubernetes import Provider
 
-from addons.objects import Manifest, name_of, needs
+from addons.objects import Manifest, merged, name_of, needs, pod_spec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,11 +72,23 @@ class Addons(ComponentResource):
             resources.append((manifest, KubernetesObject(manifest, options)))
 
 
+# The last gate waits for all pods at once. The provider would, object by object: a Deployment is
+# looked at for ten seconds more, and a Service until it has pods.
+SKIP_AWAIT = {"metadata": {"annotations": {"pulumi.com/skipAwait": "true"}}}
+
+
 class KubernetesObject(CustomResource):
     """One object just as it is rendered: no generated class that would rename its fields."""
 
     def __init__(self, manifest: Manifest, opts: ResourceOptions) -> None:
-        super().__init__(type_token(manifest), name_of(manifest), properties(manifest), opts)
+        made = unawaited(manifest)
+        super().__init__(type_token(made), name_of(made), properties(made), opts)
+
+
+def unawaited(manifest: Manifest) -> Manifest:
+    """The object, with the provider's mark on those that it would wait for."""
+    is_awaited = bool(pod_spec(manifest)) or manifest["kind"] == "Service"
+    return merged(manifest, SKIP_AWAIT) if is_awaited else manifest
 
 
 def properties(manifest: Manifest) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from typing import Any
 
 import yaml
 
+from interface import WORKLOAD_KINDS, Workload
+
 Manifest = dict[str, Any]
 
 CHECKSUM_ANNOTATION = "kubernetes-anywhere/config-sha256"
@@ -78,13 +80,17 @@ def stamped(objects: list[Manifest]) -> list[Manifest]:
     return [_with_checksum(o, data) for o in objects]
 
 
+def digest(value: object) -> str:
+    """A checksum of plain data."""
+    return sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()
+
+
 def _with_checksum(workload: Manifest, data: Mapping[str, Any]) -> Manifest:
     names = [f"{namespace_of(workload)}/{name}" for name in config_maps(workload)]
     used = [data[name] for name in names if name in data]  # a user's may be made by others
     if not used:
         return workload
-    checksum = sha256(json.dumps(used, sort_keys=True).encode()).hexdigest()
-    annotation = {"metadata": {"annotations": {CHECKSUM_ANNOTATION: checksum}}}
+    annotation = {"metadata": {"annotations": {CHECKSUM_ANNOTATION: digest(used)}}}
     return merged(workload, {"spec": {"template": annotation}})
 
 
@@ -112,6 +118,15 @@ def pod_spec(manifest: Manifest) -> Manifest:
     return found if isinstance(found, dict) else {}
 
 
+def workloads(objects: Iterable[Manifest]) -> tuple[Workload, ...]:
+    """Those of the objects whose pods run for good."""
+    return tuple(
+        Workload(kind=o["kind"], namespace=namespace_of(o), name=o["metadata"]["name"])
+        for o in objects
+        if o["apiVersion"] == "apps/v1" and o["kind"] in WORKLOAD_KINDS
+    )
+
+
 def config_maps(manifest: Manifest) -> list[str]:
     """Names of the ConfigMaps that the object's pods mount."""
     volumes = pod_spec(manifest).get("volumes", [])
@@ -128,8 +143,7 @@ def ordered(objects: Iterable[Manifest]) -> list[Manifest]:
 def needs(manifest: Manifest, other: Manifest) -> bool:
     """Whether `other` has to exist before this object is of use.
 
-    Never a Service or a PodDisruptionBudget: Pulumi waits until a Service has pods behind it, so
-    pods that waited for their Service would wait for ever.
+    Never a Service or a PodDisruptionBudget: pods work without, and these are of no use before.
     """
     if other["kind"] == "Namespace":
         return name_of(other) == namespace_of(manifest)

@@ -73,10 +73,12 @@ def place(source: Path, target: Path) -> None:
 def write(target: Path, text: str, mode: int = 0o644) -> None:
     """Write a small file whole or not at all."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    partial = target.with_name(f".{target.name}.{os.getpid()}")
-    partial.write_text(text)
-    partial.chmod(mode)
-    partial.replace(target)
+    # Another one each time: threads of one process may write the same file.
+    handle, partial = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    with os.fdopen(handle, "w") as file:
+        file.write(text)
+        os.fchmod(handle, mode)
+    Path(partial).replace(target)
 
 
 def size(path: Path) -> int:

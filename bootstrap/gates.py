@@ -6,12 +6,13 @@ And, the other way round, before `destroy` takes anything away.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 
 from pulumi import ComponentResource, Input, Output, Resource, ResourceOptions, create_urn
 
 from bootstrap.remote import OPERATOR_STEP_TYPE, OperatorStep, operator_step
 from config import ClusterConfig
-from interface import ApiClient, Machines
+from interface import ApiClient, Machines, Workload
 from model import Role
 
 TYPE = "kubernetes-anywhere:bootstrap:Gates"
@@ -33,13 +34,16 @@ class Gates(ComponentResource):
         self.register_outputs({})
 
     def api(self, after: Sequence[Resource]) -> OperatorStep:
-        """Opens when the API server says that it is ready."""
+        """Opens when the API server says that it is ready, which takes `after`: the masters."""
         return self._gate("api", {}, after)
 
-    def cluster(self, revision: Input[str], after: Sequence[Resource]) -> OperatorStep:
-        """Opens when every node is Ready and DNS is available; its stdout is the health summary.
+    def cluster(
+        self, workloads: Sequence[Workload], revision: Input[str], after: Sequence[Resource]
+    ) -> OperatorStep:
+        """Opens when every node is Ready and every pod of the add-ons works.
 
-        Another `revision` of the hosts' files asks again.
+        Its stdout is the health summary. Another `revision`, of the hosts' files and of the
+        objects, asks again.
         """
         hosts = self._config.hosts
         expected: dict[str, Input[object]] = {
@@ -48,6 +52,7 @@ class Gates(ComponentResource):
             "masters": [host.name for host in hosts if host.role is Role.MASTER],
             "network": self._config.network.plugin != "none",
             "dns": self._config.addons.dns != "none",
+            "workloads": [asdict(workload) for workload in workloads],
             "revision": revision,
         }
         return self._gate("cluster", expected, after)

@@ -42,6 +42,7 @@ class Bootstrap(ComponentResource):
     """The steps on every host. Complete when each host's kubelet runs with its final files."""
 
     lifetime: Resource | None  # what the cluster dies with as a whole, and its objects unasked
+    masters: tuple[Resource, ...]  # done when each master's kubelet runs
     revision: Output[str]  # another one whenever a host gets other files; secret, as keys are
 
     def __init__(self, name: str, args: BootstrapArgs, opts: ResourceOptions | None = None) -> None:
@@ -54,13 +55,15 @@ class Bootstrap(ComponentResource):
         }
         self.lifetime = args.machines.lifetime or next(iter(self._takeoffs.values()), None)
         texts: list[Output[str | None]] = []
+        done: dict[Role, tuple[Resource, ...]] = {}
         for role in Role:
-            previous: Sequence[Resource] = ()
             for host in args.machines.hosts:
                 if host.spec.role is role:
-                    identity, activated = self._steps(host, previous)
-                    previous = (activated,)
+                    chain = done.get(role, ())
+                    identity, activated = self._steps(host, chain[-1:])
+                    done[role] = (*chain, activated)
                     texts += (identity.stdin, activated.stdin)
+        self.masters = done[Role.MASTER]
         self.revision = Output.all(*texts).apply(
             lambda known: sha256("".join(map(str, known)).encode()).hexdigest()
         )

@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from bootstrap.ready import CLUSTER_LABEL
 from bootstrap.step import File
 from bootstrap.view import HostView, dump, folders, oom_score_adjust, substitute
+from model import Role
 
 
 def kubelet_config(view: HostView) -> dict[str, JsonValue]:
@@ -56,6 +57,17 @@ def kubelet_arguments(view: HostView) -> str:
     return " ".join(systemd_word(f"--{flag}={value}") for flag, value in flags.items())
 
 
+# A kubelet that finds no API server keeps a core busy, and asks again ever later. Where it has pods
+# from nobody else it can as well wait for one, but not for ever: it is said to run when it does.
+API_PATIENCE_SECONDS = 60
+WAIT_FOR_API = (
+    f"ExecStartPre=-/usr/bin/timeout {API_PATIENCE_SECONDS} /bin/sh -c "
+    "'until curl -fsk --max-time 2 -o /dev/null "
+    r"""$$(sed -n "s/^ *server: //p" /etc/kubernetes/kubelet/kubelet.conf)/readyz; """
+    "do sleep 0.2; done'\n"
+)
+
+
 def kubelet_files(view: HostView) -> tuple[File, ...]:
     """The one init unit of Kubernetes on a host, and its configuration."""
     unit = substitute(
@@ -65,6 +77,8 @@ def kubelet_files(view: HostView) -> tuple[File, ...]:
             "image": view.config.release.images["kubelet"],
             "arguments": kubelet_arguments(view),
             "oom_score_adjust": oom_score_adjust(view.traits),
+            # A master's own API server is one of its pods.
+            "wait_for_api": WAIT_FOR_API if view.spec.role is Role.NODE else "",
         },
     )
     return (

@@ -14,9 +14,9 @@ from bootstrap.render import (
     CONTROLLER_MANAGER_PORT,
     ETCD_CLIENT_PORT,
     ETCD_METRICS_PORT,
-    IMAGES,
     SCHEDULER_PORT,
     downloads,
+    images,
     initial_cluster,
     machine,
     made_with,
@@ -48,6 +48,8 @@ FLANNEL_FEATURES: Mapping[str, Mapping[str, str]] = {
     "vxlan": {"br_netfilter": "br_nf", "vxlan": "vxlan"},
     "host-gw": {"br_netfilter": "br_nf"},
 }
+# Where the registry is whose images bear another name.
+REGISTRY_HOSTS: Mapping[str, str] = {"docker.io": "registry-1.docker.io"}
 POD_MTU = 1280  # the least that IPv6, and so most software, takes for granted
 ENCAPSULATION = {"vxlan": 50, "host-gw": 0}
 
@@ -95,8 +97,8 @@ def sources(view: HostView) -> Iterator[tuple[str, str]]:
     if view.mirror_url:
         yield "images", f"{view.mirror_url}/v2/"
         return
-    images = view.config.release.images
-    registries = {images[name].split("/", 1)[0] for name in IMAGES[view.spec.role]}
+    names = {image.split("/", 1)[0] for image in (*images(view), *view.pod_images)}
+    registries = {REGISTRY_HOSTS.get(name, name) for name in names}
     yield from (("images", f"https://{registry}/v2/") for registry in sorted(registries))
 
 

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
 from bootstrap.api import Api, NotYetError, wait
+from bootstrap.workloads import condition, lacking
+from interface import Workload
 
 API_LIMIT_SECONDS = 300.0
 CLUSTER_LIMIT_SECONDS = 600.0
@@ -34,12 +36,6 @@ def api_ready(api: Api) -> str:
     api.request("GET", "/readyz", accept="*/*")
     api.request("GET", "/openapi/v2", accept=SCHEMA_FORM)
     return f"API server {api.request('GET', '/version')['gitVersion']} is ready"
-
-
-def condition(node: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
-    """One condition of an object's status; empty when it has none of that kind."""
-    conditions = node.get("status", {}).get("conditions", [])
-    return next((found for found in conditions if found["type"] == kind), {})
 
 
 def label_masters(api: Api, masters: list[str]) -> None:
@@ -90,15 +86,15 @@ class Expected:
     masters: list[str]
     network: bool  # whether there is a pod network of ours
     dns: bool
+    workloads: tuple[Workload, ...] = ()  # the add-ons' pods
 
 
 def cluster_ready(api: Api, expected: Expected) -> str:
-    """Every expected node is registered and Ready, and the DNS service has a ready server."""
+    """Every expected node is registered and Ready, DNS is available, and all add-ons' pods work."""
     items = api.request("GET", "/api/v1/nodes")["items"]
     found = {node["metadata"]["name"]: node for node in items}
-    lacking = [missing(name, found.get(name), network=expected.network) for name in expected.nodes]
-    if any(lacking):
-        raise NotYetError("; ".join(reason for reason in lacking if reason))
+    reasons = [missing(name, found.get(name), network=expected.network) for name in expected.nodes]
+    _stop_at(reasons)
     unlabelled = [
         name
         for name in expected.masters
@@ -109,6 +105,7 @@ def cluster_ready(api: Api, expected: Expected) -> str:
     count = len(expected.nodes)
     if not expected.network:
         return f"{count} nodes registered; they become Ready with a pod network of yours"
+    _stop_at(lacking(api, workload) for workload in expected.workloads)
     if not expected.dns:
         return f"{count} of {count} nodes Ready"
     deployment = api.request("GET", "/apis/apps/v1/namespaces/kube-system/deployments/coredns")
@@ -117,14 +114,27 @@ def cluster_ready(api: Api, expected: Expected) -> str:
     return f"{count} of {count} nodes Ready, DNS available"
 
 
+def _stop_at(reasons: Iterable[str | None]) -> None:
+    found = "; ".join(filter(None, reasons))
+    if found:
+        raise NotYetError(found)
+
+
+def expected_of(request: Mapping[str, Any]) -> Expected:
+    """What a request says of the cluster."""
+    known = {field.name: request[field.name] for field in fields(Expected) if field.name in request}
+    return Expected(
+        **{**known, "workloads": tuple(Workload(**item) for item in request.get("workloads", ()))}
+    )
+
+
 def main() -> int:
     """Run one gate; its exit status says whether it opened."""
     request = json.load(sys.stdin)
     api = Api(*(request[key] for key in ("server", "ca", "certificate", "key")))
-    expected = {key: request[key] for key in request.keys() & Expected.__dataclass_fields__}
     gates: Mapping[str, tuple[Callable[[], str], float]] = {
         "api": (lambda: api_ready(api), API_LIMIT_SECONDS),
-        "cluster": (lambda: cluster_ready(api, Expected(**expected)), CLUSTER_LIMIT_SECONDS),
+        "cluster": (lambda: cluster_ready(api, expected_of(request)), CLUSTER_LIMIT_SECONDS),
     }
     check, limit = gates[sys.argv[1]]
     try:

@@ -23,8 +23,8 @@ ETCD_METRICS_PORT = 2381
 CONTROLLER_MANAGER_PORT = 10257
 SCHEDULER_PORT = 10259
 
-# Images that a host pulls before anything starts, by role; the rest come when a pod wants them, but
-# for what all nodes will want: a node has time for those while the API server starts.
+# Images that a host pulls before anything starts, by role. What pods of every host will want is
+# pulled meanwhile, the rest when a pod wants it.
 IMAGES: Mapping[Role, tuple[str, ...]] = {
     Role.MASTER: (
         "kubelet",
@@ -76,6 +76,11 @@ def downloads(view: HostView) -> tuple[Download, ...]:
         )
         for archive in view.config.release.archives
     )
+
+
+def images(view: HostView) -> tuple[str, ...]:
+    """What a host pulls before anything starts: references."""
+    return tuple(view.config.release.images[name] for name in IMAGES[view.spec.role])
 
 
 def runtime_files(view: HostView) -> tuple[File, ...]:
@@ -178,8 +183,6 @@ def made_with(view: HostView) -> tuple[str, ...]:
 
 def prepare(view: HostView) -> str:
     """Step 2: fetch archives and images; start the runtime where none runs."""
-    references = view.config.release.images
-    later = view.pod_images if view.spec.role is Role.NODE else ()
     clear = view.traits.remove_leftovers
     return program(
         (*TAKEOFF, "leftovers", "prepare") if clear else ("places", "prepare"),
@@ -193,8 +196,8 @@ def prepare(view: HostView) -> str:
             call("runtime", folders(view.config)["containerd"]),
             *(call("archive", d.folder, d.file, d.url, d.sha256) for d in downloads(view)),
             *(place(file) for file in runtime_files(view)),
-            *(call("image", references[name]) for name in IMAGES[view.spec.role]),
-            *(call("image", image) for image in later),
+            *(call("image", image) for image in images(view)),
+            *(call("later", image) for image in view.pod_images),
             "prepare",
         ),
     )

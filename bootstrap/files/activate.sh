@@ -89,8 +89,8 @@ mask_drop_ins() {
   done
 }
 
-restart() { # UNIT
-  systemctl restart "$1" || { journal "$1"; exit 1; }
+restart() { # OPTIONS... UNIT
+  systemctl restart "$@" || { journal "${*: -1}"; exit 1; }
 }
 
 activate() {
@@ -106,7 +106,8 @@ activate() {
   if pending '/etc/systemd/system/'; then systemctl daemon-reload; fi
   if pending '/etc/containerd/config|/etc/systemd/system/containerd'; then restart containerd-anywhere; fi
   if pending '/etc/systemd/system/kubelet|/etc/kubernetes/kubelet' || ! systemctl is-active -q kubelet; then
-    restart kubelet
+    # Nobody waits for a first start, which on a node waits for an API server itself.
+    if ((healthy)); then restart kubelet; else restart --no-block kubelet; fi
   fi
   systemctl enable -q containerd-anywhere kubelet
   if ((healthy)); then

@@ -7,6 +7,7 @@ state=/var/lib/kubernetes-anywhere   # what was placed here, and what is not fin
 etc=/etc/kubernetes
 etcd=/var/lib/etcd                   # may be a disk of its own, which outlives its machine
 opt=/opt/kubernetes-anywhere         # each version of an archive in a folder of its own
+fetcher=kubernetes-anywhere-images   # the unit that pulls what pods will want
 inotify=/proc/sys/fs/inotify/max_user_instances
 
 # Another machine under the same name is another text, so that every step runs on it again.

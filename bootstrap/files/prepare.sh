@@ -2,8 +2,10 @@
 
 archives=()
 images=()
+later=()
 archive() { archives+=("$*"); } # NAME-VERSION FILE URL SHA256
 image() { images+=("$1"); }
+later() { later+=("$1"); }
 certs=/etc/containerd/certs.d
 boot=/proc/sys/kernel/random/boot_id
 
@@ -95,6 +97,20 @@ fetch_image() { # REFERENCE
   containerd images label "$1" io.cri-containerd.pinned=pinned >/dev/null || say "cannot pin $1"
 }
 
+# What pods will want is fetched while the rest of the cluster starts, by a unit of its own: nobody
+# waits for it, and what it cannot fetch the kubelet asks for again.
+fetch_later() {
+  local image missing=()
+  for image in "${later[@]}"; do
+    [[ -n $(containerd images ls -q "name==$image") ]] || missing+=("$image")
+  done
+  ((${#missing[@]})) && ! systemctl is-active -q "$fetcher" || return 0
+  # shellcheck disable=SC2016 # for the unit's own shell
+  systemd-run --quiet --collect --unit "$fetcher" /bin/sh -c \
+    'ctr=$1 certs=$2; shift 2; for image; do "$ctr" --namespace k8s.io images pull --hosts-dir "$certs" "$image" & done; wait' \
+    sh "$ctr" "$certs" "${missing[@]}"
+}
+
 made_with() { say "$2" >"$state/made-with.$1"; } # what `reachable` compares the config with
 
 prepare() {
@@ -106,6 +122,7 @@ prepare() {
   start_runtime
   together fetch_image "${images[@]}"
   stop_at_problems
+  fetch_later
   rm -f "$state/fetching"
   say "prepared: ${#images[@]} images"
 }

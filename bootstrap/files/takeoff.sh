@@ -34,6 +34,7 @@ halt() { # UNIT, if it is ours
   systemctl stop "$1" || true
 }
 stop_everything() {
+  systemctl stop "$fetcher" 2>/dev/null || true
   halt kubelet
   signal TERM "${containers[@]}" ||
     wait_for 10 "containers to end by themselves" signal 0 "${containers[@]}" 2>/dev/null || true

@@ -91,6 +91,10 @@ STUBS = {
         done
         ! grep -qxF "$url" "$ROOT/unhealthy" 2>/dev/null
     """,
+    "systemd-run": """
+        until [[ $1 == /bin/sh ]]; do shift; done
+        printf '%s\n' "${@:7}" >>"$ROOT/images"
+    """,
     "ctr": """
         case "$*" in
           *'containers ls'*)

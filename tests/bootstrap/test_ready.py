@@ -205,6 +205,24 @@ def test_the_node_objects_of_hosts_that_are_gone_are_deleted_and_no_others(
     assert deleted == gone
 
 
+def test_the_add_ons_pods_are_waited_for(keys: Keys, tmp_path: Path, gate: Any) -> None:
+    path = "/apis/apps/v1/namespaces/a/daemonsets/b"
+    status = {"observedGeneration": 1, "desiredNumberScheduled": 2, "updatedNumberScheduled": 2}
+    made = {"metadata": {"generation": 1}, "spec": {"selector": {}}}
+    stub = Stub(
+        {
+            NODES: {"items": [node("m", **{LABEL: ""}), node("n")]},
+            path: [{**made, "status": {**status, "numberAvailable": count}} for count in (1, 2)],
+            "/api/v1/namespaces/a/pods?labelSelector=": {"items": []},
+        }
+    )
+    workloads = [{"kind": "DaemonSet", "namespace": "a", "name": "b"}]
+    with serving(stub, keys, tmp_path) as request:
+        ran = gate("cluster", {**request, **wanted(dns=False, workloads=workloads)})
+    assert (ran.status, ran.stdout) == (0, "2 of 2 nodes Ready\n")
+    assert "DaemonSet a/b: 1 of 2 pods work (starting)" in ran.stderr
+
+
 def test_without_a_pod_network_of_ours_registering_is_enough(
     keys: Keys, tmp_path: Path, gate: Any
 ) -> None:

@@ -20,4 +20,6 @@ image gcr.io/etcd-development/etcd:v3.7.3
 image registry.k8s.io/kube-apiserver:v1.37.2
 image registry.k8s.io/kube-controller-manager:v1.37.2
 image registry.k8s.io/kube-scheduler:v1.37.2
+later registry.k8s.io/coredns/coredns:v1
+later registry.k8s.io/kube-proxy:v1
 prepare

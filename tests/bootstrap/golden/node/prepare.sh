@@ -16,6 +16,6 @@ file /etc/containerd/config.toml 0644 <<'END-OF-FILE'
 END-OF-FILE
 image ghcr.io/siderolabs/kubelet:v1.37.2
 image registry.k8s.io/pause:3.10.2
-image registry.k8s.io/coredns/coredns:v1
-image registry.k8s.io/kube-proxy:v1
+later registry.k8s.io/coredns/coredns:v1
+later registry.k8s.io/kube-proxy:v1
 prepare
