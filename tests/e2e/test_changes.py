@@ -124,7 +124,7 @@ def test_a_node_more_and_a_node_less_touch_no_other_host(
 
 
 def test_another_backend_of_the_pod_network_touches_its_objects_only(cluster: Cluster) -> None:
-    """Beside them, whether the hosts are fit for it is asked again."""
+    """Beside them, whether the hosts are fit for it is asked again, and whether all pods work."""
     network = {**cluster.wanted["network"], "backend": "host-gw"}
     kept = cluster.wanted
     cluster.write_config({**kept, "network": network})
@@ -134,6 +134,7 @@ def test_another_backend_of_the_pod_network_touches_its_objects_only(cluster: Cl
         ("update", "kube-flannel/kube-flannel-cfg"),
         ("update", "kube-flannel/kube-flannel-ds"),
         *(("update", f"{host}-reachable") for host in cluster.hosts),
+        ("update", f"{cluster.config.name}-cluster-ready"),
     }
 
 
@@ -143,7 +144,8 @@ def test_an_add_on_less_touches_no_host(metrics: Cluster) -> None:
     metrics.wanted = {**metrics.wanted, "addons": addons}
     plan = metrics.up_steps()
     assert ("delete", "kube-system/metrics-server") in plan.changed()
-    assert {op for op, _ in plan.changed()} == {"delete"}
+    gate = ("update", f"{metrics.config.name}-cluster-ready")
+    assert {found for found in plan.changed() if found[0] != "delete"} == {gate}
     touched = {step.type for step in plan if step.op == "delete"}
     assert not [kind for kind in touched if not kind.startswith("kubernetes:")]
     assert metrics.starts() == before

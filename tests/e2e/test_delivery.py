@@ -35,7 +35,13 @@ def found(cluster: Cluster, *selector: str) -> dict[tuple[str, str], dict[str, A
 def all_available(cluster: Cluster) -> bool:
     """Whether every Deployment and DaemonSet has all its pods ready."""
     workloads = cluster.items("deployments,daemonsets", "--all-namespaces")
-    return bool(workloads) and all(is_complete(item["status"], item["spec"]) for item in workloads)
+    lacking = {
+        item["metadata"]["name"]: item["status"]
+        for item in workloads
+        if not is_complete(item["status"], item["spec"])
+    }
+    assert not lacking
+    return bool(workloads)
 
 
 def is_complete(status: dict[str, Any], spec: dict[str, Any]) -> bool:
@@ -49,7 +55,7 @@ def test_pulumis_objects_are_all_there_and_bear_no_mark(cluster: Cluster) -> Non
     assert expected(cluster).keys() <= found(cluster).keys()
     assert found(cluster, "--selector", MODE) == {}
     assert cluster.host(cluster.masters[0], "ls -A /etc/kubernetes/addons").split() == []
-    assert all_available(cluster)
+    cluster.wait("the add-ons to run", lambda: all_available(cluster), 60)
 
 
 def test_without_an_image_an_add_on_is_left_out_as_a_whole(cluster: Cluster) -> None:
