@@ -8,9 +8,15 @@ from pulumi_tls import PrivateKey
 
 folder = pulumi.Config("killed").require("folder")
 key = PrivateKey("key", algorithm="ECDSA", ecdsa_curve="P256")
+SCRIPT = f"""
+cd '{folder}'
+test -e begun && exit
+cat >begun.new && mv begun.new begun
+sleep 600
+"""
 Command(
     "step",
-    create=f"cd '{folder}' && cat >begun.new && {{ test -e begun || {{ mv begun.new begun; sleep 600; }}; }}",
+    create=SCRIPT,
     stdin=key.private_key_pem,  # secret already
     logging=Logging.NONE,
 )
