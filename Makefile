@@ -13,7 +13,7 @@ unprotect := $(if $(UNPROTECT)$(SIMULATED),pulumi state unprotect --all --yes --
 # In front of a pulumi command: the PATH, backend and passphrase that `make ready` chose.
 # Without the agent, which the official command plugin would ask, and fail where it is gone.
 with_env := exports="$$($(python) -m airgap.setup env)" && eval "$$exports" && $(simulated) unset SSH_AUTH_SOCK &&
-select := pulumi stack select --create --non-interactive $(STACK) >/dev/null && $(python) -m airgap.locks $(STACK)
+select := pulumi stack select --create --non-interactive $(STACK) >/dev/null && $(python) -m airgap.killed $(STACK)
 
 .PHONY: up preview down kubeconfig env ready test test-long check format bench compare
 

@@ -7,6 +7,7 @@ for: the engine takes them from there without a word, while what it finds on PAT
 from __future__ import annotations
 
 import shlex
+import signal
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -20,7 +21,15 @@ from airgap.recipes.engine import (
     PYTHON_HOST,
 )
 
-__all__ = ["PULUMI_VERSION", "bin_folder", "build", "is_ready", "path_folders", "pulumi_home"]
+__all__ = [
+    "PULUMI_VERSION",
+    "bin_folder",
+    "build",
+    "hear_interrupts",
+    "is_ready",
+    "path_folders",
+    "pulumi_home",
+]
 
 _ROOT = Path(__file__).resolve().parent.parent
 STAND_INS = ("tls", "command")  # plugins in Python: airgap/plugins
@@ -54,6 +63,16 @@ def is_ready() -> bool:
     """Whether everything is built and in its place."""
     programs = [bin_folder() / name for name in ("pulumi", PYTHON_HOST.name, _EXEC)]
     return all(path.exists() for path in (*programs, _provider_file()))
+
+
+def hear_interrupts() -> None:
+    """Let the commands that this process starts be interrupted, where it was told to ignore that.
+
+    A shell that is not interactive has its background jobs ignore SIGINT, and so do their children.
+    The engine ends its plugins by it, and waits 5 seconds for those that do not hear it.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def build() -> None:

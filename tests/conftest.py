@@ -25,6 +25,7 @@ from pulumi.runtime import mocks, settings
 from pulumi.runtime.rpc import UNKNOWN
 from pulumi.runtime.stack import Stack
 
+from airgap.engine import hear_interrupts
 from config import ClusterConfig
 from model import Role
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from pulumi.runtime.proto import resource_pb2
 
+hear_interrupts()  # as a background job, too, or each `pulumi` command takes 5 seconds more
 gc.set_threshold(100_000)  # as the program does, and already while three clouds' SDKs are loaded
 
 ROOT = Path(__file__).parent.parent

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 CLUSTER_KEY = "kubernetes-anywhere:cluster"
+KILL_SECONDS = 0.05  # between two looks at what is to be killed
 Config = dict[str, Any]  # a stack file's `config`
 
 # What a person has set for stacks of their own must not reach ours.
@@ -147,8 +150,38 @@ def done_steps(text: str) -> Plan:
     )
 
 
+def members(session: int) -> set[int]:
+    """The processes of a session that have not ended."""
+    found = set()
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, _, of, *_ = file.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it has ended just now
+        if int(of) == session and state != "Z":
+            found.add(int(file.parent.name))
+    return found
+
+
+def kill_session(leader: subprocess.Popen[bytes]) -> None:
+    """Kill a process and everything that it has begun; none of it runs any more afterwards.
+
+    Pulumi's plugins and language host have process groups of their own, and stay in its session.
+    Until `leader` is waited for, its number, which is the session's, is nobody else's.
+    """
+    leader.kill()  # first, or it would see the others die and write that down
+    while alive := members(leader.pid):
+        for process in alive:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        time.sleep(KILL_SECONDS)
+
+
 class Pulumi:
-    """One stack of a program. Its config file and its backend are in a folder of the test's."""
+    """One stack of a program. Its config file and its backend are in a folder of the test's.
+
+    `folder`: where commands about the state run; the program's project file is there, too.
+    """
 
     def __init__(
         self, folder: Path, stack: str, variables: Mapping[str, str], program: Path = ROOT
@@ -158,10 +191,10 @@ class Pulumi:
         self.transcript: list[Done] = []
         # The CLI writes a new stack's salt beside the project file that it is run at, and not where
         # --config-file says: a project file of our own keeps the program's folder as it is.
-        self._own = folder / stack
-        self._own.mkdir(parents=True)
-        (self._own / "Pulumi.yaml").write_text((program / "Pulumi.yaml").read_text())
-        self.file = self._own / f"Pulumi.{stack}.yaml"
+        self.folder = folder / stack
+        self.folder.mkdir(parents=True)
+        (self.folder / "Pulumi.yaml").write_text((program / "Pulumi.yaml").read_text())
+        self.file = self.folder / f"Pulumi.{stack}.yaml"
         self.state("stack", "init", stack)
 
     def configure(self, config: Config) -> None:
@@ -177,7 +210,7 @@ class Pulumi:
 
     def state(self, *arguments: str, check: bool = True) -> Done:
         """A command that looks at the state only: stack export, stack output."""
-        return self._run(arguments, self._own, check=check, limit=120)
+        return self._run(arguments, self.folder, check=check, limit=120)
 
     def preview(self) -> Plan:
         """What `up` would do."""
@@ -191,8 +224,8 @@ class Pulumi:
         """Make it so."""
         return self.call("up", "--yes", "--skip-preview", check=check)
 
-    def killed_up(self, seconds: float) -> bool:
-        """`up`, killed after so long as by `kill -9`; false if it had ended before."""
+    def killed_up(self, when: Callable[[], bool]) -> bool:
+        """`up`, killed as by `kill -9` as soon as that is so; false if it had ended before."""
         flags = ("--stack", self._stack, "--config-file", str(self.file))
         with subprocess.Popen(
             ("pulumi", "up", "--yes", "--skip-preview", "--non-interactive", *flags),
@@ -201,12 +234,13 @@ class Pulumi:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            start_new_session=True,
         ) as process:
-            try:
-                return process.wait(seconds) < 0
-            except subprocess.TimeoutExpired:
-                process.kill()
-                return True
+            while process.poll() is None and not when():
+                time.sleep(KILL_SECONDS)
+            if process.returncode is None:
+                kill_session(process)
+            return process.wait() < 0
 
     def up_steps(self) -> Plan:
         """Make it so, and tell what was done."""
@@ -232,7 +266,7 @@ class Pulumi:
 
     def _run_unrecorded(self, arguments: tuple[str, ...]) -> Done:
         kept = len(self.transcript)
-        done = self._run(arguments, self._own, check=True, limit=120)
+        done = self._run(arguments, self.folder, check=True, limit=120)
         del self.transcript[kept:]
         return done
 
