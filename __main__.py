@@ -70,4 +70,5 @@ pulumi.export(
         for host in machines.hosts
     ],
 )
+pulumi.export("certificates", pki.certificates)
 pulumi.export("health", ready.stdout)
