@@ -5,8 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,8 +14,8 @@ import pytest
 import yaml
 from cryptography import x509
 
-from components.pki.rotate import LEAF
 from components.pki.table import AUTHORITIES, CERTIFICATES, host_certificates
+from tests.engine.aging import age, rotation_flags
 from tests.engine.cli import ROOT, Plan, Pulumi
 from validation import parse
 
@@ -75,19 +73,9 @@ class Certificates:
         files = self.files(MASTER)
         return {path: files[path] for path in kept}
 
-    def age(self, names: set[str], hours: float) -> str:
-        """Let certificates have so many hours left, as far as the state says; until when."""
-        until = datetime.now(UTC) + timedelta(hours=hours)
-        state = self.stack.secrets()
-        found = [r for r in state["deployment"]["resources"] if f"{LEAF}::" in r["urn"]]
-        for resource in found:
-            if resource["urn"].rsplit("::", 1)[1] in names:
-                resource["outputs"]["validityEndTime"] = until.isoformat()
-        aged = self.folder.parent / "aged.json"
-        aged.write_text(json.dumps(state))
-        self.stack.state("stack", "import", "--file", str(aged))
-        aged.unlink()
-        return until.isoformat()
+    def age(self, hours: float, names: set[str] | None = None) -> str:
+        """Let certificates have so many hours left; until when."""
+        return age(self.stack, hours, self.folder.parent, names)
 
     def up(self) -> Plan:
         """`pulumi up`: what was done."""
@@ -127,9 +115,9 @@ def test_the_output_says_until_when_and_a_second_up_changes_nothing(made: Certif
 
 def test_a_plain_up_renews_what_is_due_and_says_so_before(made: Certificates) -> None:
     """B01: hosts and kubeconfig get it, authorities stay, and the next `up` changes nothing."""
-    made.age(LEAVES, RENEW + 1)
+    made.age(RENEW + 1)
     assert made.stack.preview().changed() == set()
-    until = made.age(LEAVES, RENEW - 1)
+    until = made.age(RENEW - 1)
     kept, old = made.authorities(), made.operators_certificate()
     serials = {
         place: made.serial(*place)
@@ -157,7 +145,7 @@ def test_a_plain_up_renews_what_is_due_and_says_so_before(made: Certificates) ->
 
 def test_one_that_is_due_touches_its_host_only(made: Certificates) -> None:
     name = f"{NODE}-kubelet"
-    made.age({name}, RENEW - 1)
+    made.age(RENEW - 1, {name})
     assert f": {name}\n" in made.stack.diff()
     assert made.up().changed() == {*replacements({name}), ("update", f"{NODE}-identity")}
     made.assert_settled()
@@ -177,16 +165,7 @@ def test_all_can_be_made_anew_with_their_keys_at_any_time(made: Certificates) ->
     """What `make rotate-certs` does."""
     kept, old = made.authorities(), made.operators_certificate()
     old_key = made.files(NODE)["/etc/kubernetes/kubelet/kubelet.key"]
-    rotate = subprocess.run(
-        [sys.executable, "-m", "components.pki.rotate"],
-        cwd=ROOT,
-        input=made.stack.state("stack", "export").stdout,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert f"{len(LEAVES)} certificates get new keys" in rotate.stderr
-    flags = rotate.stdout.split()
+    flags = rotation_flags(made.stack)
     assert flags.count("--replace") == len(LEAVES)
     made.stack.call("up", "--yes", "--skip-preview", *flags)
     assert made.operators_certificate().public_key() != old.public_key()
