@@ -38,14 +38,14 @@ def watch(
         for warning in expiry.old_authorities(ends, datetime.now(UTC)):
             log.warn(warning, resource=owner)
 
-    async def warn_of_renewals() -> None:
-        names = [name for name, pair in leaves.items() if await _is_renewed(pair)]
+    def warn_of_renewals(names: list[str]) -> None:
         if names:
             log.warn(expiry.renewals(names, renew_hours), resource=owner)
 
     authorities_end = _ends(authorities)
     authorities_end.apply(warn_of_authorities)
-    Output.from_input(warn_of_renewals())
+    renewed: Output[list[str]] = Output.from_input(_renewed(leaves))
+    renewed.apply(warn_of_renewals)
     return Output.all(
         leaves=_ends(leaves).apply(expiry.earliest),
         authorities=authorities_end.apply(expiry.earliest),
@@ -54,6 +54,10 @@ def watch(
 
 def _ends(pairs: Mapping[str, Pair]) -> Output[dict[str, str]]:
     return Output.all(**{name: pair.valid_until for name, pair in pairs.items()})
+
+
+async def _renewed(leaves: Mapping[str, Pair]) -> list[str]:
+    return [name for name, pair in leaves.items() if await _is_renewed(pair)]
 
 
 async def _is_renewed(pair: Pair) -> bool:

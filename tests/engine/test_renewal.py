@@ -23,7 +23,7 @@ pytestmark = pytest.mark.engine
 
 PROGRAM = Path(__file__).parent / "pki"
 VALID, RENEW = 48, 12
-CLUSTER = {
+CLUSTER: dict[str, Any] = {
     "name": "c",
     "mirror": None,
     "pools": [{"name": "node", "count": 2}],

@@ -34,7 +34,7 @@ for name, files in pki.files.items():
     Command(
         f"{name}-identity",
         create=f"cat >'{settings.require('folder')}/{name}'",
-        stdin=Output.secret(Output.all(**files).apply(json.dumps)),
+        stdin=Output.all(**files).apply(json.dumps),  # secret, as the keys in it are
         logging=Logging.NONE,
     )
 pulumi.export("certificates", pki.certificates)
