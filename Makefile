@@ -15,7 +15,7 @@ unprotect := $(if $(UNPROTECT)$(SIMULATED),pulumi state unprotect --all --yes --
 with_env := exports="$$($(python) -m airgap.setup env)" && eval "$$exports" && $(simulated) unset SSH_AUTH_SOCK &&
 select := pulumi stack select --create --non-interactive $(STACK) >/dev/null && $(python) -m airgap.killed $(STACK)
 
-.PHONY: up preview down kubeconfig env ready test test-long check format bench compare
+.PHONY: up preview down rotate-certs kubeconfig env ready test test-long check format bench compare
 
 up: ready ## turn this computer (or STACK) into a cluster
 	@$(with_env) $(select) && pulumi up --stack $(STACK) --yes --skip-preview && \
@@ -29,6 +29,12 @@ down: .venv/ready ## remove the cluster and everything that it left (not here: U
 	@$(with_env) $(select) && $(unprotect) pulumi destroy --stack $(STACK) --yes && \
 	  pulumi stack rm --stack $(STACK) --yes --preserve-config --remove-backups && \
 	  $(python) -m airgap.setup forget $(STACK)
+
+rotate-certs: ready ## new keys and certificates, all but the CAs', host by host
+	@$(with_env) $(select) && \
+	  flags="$$(pulumi stack export --stack $(STACK) | $(python) -m components.pki.rotate)" && \
+	  pulumi up --stack $(STACK) --yes --skip-preview $$flags && \
+	  $(python) -m airgap.setup summary $(STACK) --make "$(MAKEOVERRIDES)"
 
 kubeconfig: .venv/ready ## print the admin kubeconfig
 	@$(with_env) pulumi stack output kubeconfig --stack $(STACK) --show-secrets

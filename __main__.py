@@ -71,4 +71,5 @@ pulumi.export(
         for host in machines.hosts
     ],
 )
+pulumi.export("certificates", pki.certificates)
 pulumi.export("health", ready.stdout)

@@ -23,6 +23,7 @@ from metal import DEFAULT_POOL, Metal, MetalHost
 from model import (
     Access,
     Addons,
+    Certificates,
     Component,
     Kubelet,
     Masters,
@@ -99,6 +100,10 @@ class ClusterConfig(Model):
     )
     network: Network = Field(
         default_factory=Network, description="Addresses, and who moves packets between pods."
+    )
+    certificates: Certificates = Field(
+        default_factory=Certificates,
+        description="How long certificates are valid, and when they are made anew.",
     )
     addons: Addons = Field(
         default_factory=Addons, description="What runs from the start, and who keeps it there."

@@ -28,6 +28,9 @@ from forms import (
 from versions import Arch
 
 MOST_MASTERS = MASTER_COUNTS[-1]
+CA_HOURS = 10 * 365 * 24  # how long a CA's certificate is valid
+# A leaf that is made in the first half of its CA's life ends before it.
+MOST_LEAF_HOURS = CA_HOURS // 2
 
 
 class Role(StrEnum):
@@ -203,6 +206,24 @@ class Network(Model):
     )
     proxy_mode: Literal["nftables", "iptables", "none"] = Field(
         default="nftables", description="kube-proxy's mode; `none` installs no kube-proxy."
+    )
+
+
+class Certificates(Model):
+    """How long certificates are valid, and when they are made anew. CAs last ten years."""
+
+    valid_hours: int = Field(
+        default=365 * 24,
+        ge=2,
+        le=MOST_LEAF_HOURS,
+        description="How long each certificate but a CA's is valid; another number makes all anew.",
+    )
+    renew_hours: int = Field(
+        default=60 * 24,
+        ge=1,
+        le=MOST_LEAF_HOURS - 1,
+        description="`pulumi up` makes those anew that have no more than this left; less than "
+        "`validHours`.",
     )
 
 

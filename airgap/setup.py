@@ -23,6 +23,7 @@ import sys
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import components
@@ -224,13 +225,20 @@ def summary(stack: str, variables: str) -> None:
     print(f"\n{outputs['health']}")
     for node in outputs["nodes"]:
         print(f"  {node['name']:<32} {node['role']:<7} {node['address']}")
-    print(f"\nAPI         {outputs['apiEndpoint']}\nkubeconfig  {path}")
+    print(f"\nAPI          {outputs['apiEndpoint']}\nkubeconfig   {path}")
+    print(f"certificates {validity(outputs['certificates'], datetime.now(UTC))}")
     print("\nTry:")
     command = " ".join(("make -s env", *variables.split()))
     print(f'  eval "$({command})"          # pulumi, kubectl and their settings for this shell')
     print(f"  export KUBECONFIG={path}")
     print("  kubectl get nodes -o wide")
     print(f"  pulumi preview --diff --stack {stack}   # after a change in Pulumi.{stack}.yaml")
+
+
+def validity(ends: dict[str, dict[str, str]], now: datetime) -> str:
+    """How long certificates are still valid, in words, of the stack's output."""
+    days = {kind: (datetime.fromisoformat(end["expires"]) - now).days for kind, end in ends.items()}
+    return f"valid for {days['leaves']} days, CAs for {days['authorities']}"
 
 
 def forget(stack: str) -> None:

@@ -220,6 +220,7 @@ class Answers(mocks.Mocks):
         signed = {
             "certPem": f"CERTIFICATE of {name}\n",
             "validityStartTime": "2020-01-01T00:00:00Z",
+            "validityEndTime": "2090-01-01T00:00:00Z",
         }
         tables: Mapping[str, Mapping[str, Any]] = {
             "PrivateKey": {

@@ -22,6 +22,7 @@ from components import rules as platform_rules
 from config import ClusterConfig
 from findings import Finding, Loc
 from validation.addons import ADDON_CHECKS
+from validation.certificates import CERTIFICATE_CHECKS
 from validation.components import COMPONENT_CHECKS
 from validation.flags import FLAGS, Tables
 from validation.hosts import HOST_CHECKS
@@ -53,7 +54,13 @@ CLUSTER_KEY = f"{PROJECT}:{KEY}"  # as a stack file has it
 MIRROR_VARIABLE = "KUBERNETES_ANYWHERE_MIRROR"
 DEFAULTS_VARIABLE = "KUBERNETES_ANYWHERE_DEFAULTS"  # JSON: a cluster config object, or part of one
 
-CHECKS = (*NETWORK_CHECKS, *POD_NETWORK_CHECKS, *HOST_CHECKS, *ADDON_CHECKS)
+CHECKS = (
+    *NETWORK_CHECKS,
+    *POD_NETWORK_CHECKS,
+    *HOST_CHECKS,
+    *CERTIFICATE_CHECKS,
+    *ADDON_CHECKS,
+)
 
 
 def load() -> ClusterConfig:

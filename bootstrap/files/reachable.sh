@@ -7,9 +7,12 @@ leftovers_may_go() { [[ -z $(leftovers) ]] || may_go=1; }
 
 time_services=(systemd-timesyncd chrony chronyd ntp ntpd ntpsec openntpd)
 clock() { # when the certificates begin to be valid, by the clock of the computer that made them
-  local begin
+  local begin left
   begin=$(date -d "$1" +%s)
-  ((begin <= $(date +%s))) ||
+  left=$((begin - $(date +%s)))
+  # Seconds are waited for: certificates that are renewed were made just now.
+  if ((left > 0 && left <= 60)); then sleep "$left"; fi
+  ((left <= 60)) ||
     problem "the clock says $(utc "$(date +%s)") and the certificates begin at $(utc "$begin"); set it right, and keep it so by NTP"
   [[ -n $(running "${time_services[@]}") ]] || systemd-detect-virt -cq ||
     note "no time service runs: enable one, such as systemd-timesyncd"

@@ -17,13 +17,11 @@ from pulumi_tls import (
 )
 
 from components.pki import kubeconfig
+from components.pki.pairs import Pair, watch
 from components.pki.table import (
     AUTHORITIES,
-    CA_HOURS,
     CERTIFICATES,
     KUBELET_CA,
-    LEAF_HOURS,
-    RENEWAL_HOURS,
     SERVICE_ACCOUNT_KEY,
     SERVICE_ACCOUNT_PUBLIC_KEY,
     Authority,
@@ -35,7 +33,7 @@ from components.pki.table import (
 )
 from config import ClusterConfig
 from interface import API_PORT, IN_CLUSTER_KUBECONFIG, ApiClient, Host, HostFiles, Machines
-from model import Role
+from model import CA_HOURS, Role
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,15 +42,6 @@ class PkiArgs:
 
     config: ClusterConfig
     machines: Machines
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Pair:
-    """A private key and its certificate, both PEM."""
-
-    key: Output[str]
-    certificate: Output[str]
-    valid_from: Output[str]  # RFC 3339
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,6 +56,7 @@ class ClusterPki(ComponentResource):
     """Three CAs, the service-account key and every leaf of the table. Writes no file itself."""
 
     ca: Output[str]
+    certificates: Output[dict[str, dict[str, str]]]  # which leaf, which CA ends first, and when
     valid_from: Mapping[str, Output[str]]  # by host name, of its kubelet's certificate; RFC 3339
     client: ApiClient
     files: Mapping[str, HostFiles]  # by host name
@@ -78,6 +68,7 @@ class ClusterPki(ComponentResource):
         self._child = ResourceOptions(parent=self)
         self._authorities = {row.name: self._authority(row) for row in AUTHORITIES}
         self._service_account = _key(f"{name}-service-account", self._protected())
+        self._leaves: dict[str, Pair] = {}  # by the name of the resources
         self._shared = {row.name: self._leaf(row, None) for row in CERTIFICATES if not row.per_host}
         self._own = {
             host.spec.name: {
@@ -102,6 +93,12 @@ class ClusterPki(ComponentResource):
         self.kubeconfig = self._kubeconfig(
             "kubernetes-admin", self.client.server, self._shared["admin"]
         )
+        self.certificates = watch(
+            self,
+            authorities={f"{name}-{row}": pair for row, pair in self._authorities.items()},
+            leaves=self._leaves,
+            renew_hours=args.config.certificates.renew_hours,
+        )
         self.register_outputs({})
 
     def _protected(self) -> ResourceOptions:
@@ -123,6 +120,7 @@ class ClusterPki(ComponentResource):
             key=key.private_key_pem,
             certificate=certificate.cert_pem,
             valid_from=certificate.validity_start_time,
+            valid_until=certificate.validity_end_time,
         )
 
     def _leaf(self, row: Certificate, host: Host | None) -> Pair:
@@ -148,15 +146,18 @@ class ClusterPki(ComponentResource):
             ca_private_key_pem=authority.key,
             ca_cert_pem=authority.certificate,
             allowed_uses=list(row.uses),
-            validity_period_hours=LEAF_HOURS,
-            early_renewal_hours=RENEWAL_HOURS,
+            validity_period_hours=self._args.config.certificates.valid_hours,
+            early_renewal_hours=self._args.config.certificates.renew_hours,
             opts=self._child,
         )
-        return Pair(
+        self._leaves[name] = Pair(
             key=key.private_key_pem,
             certificate=certificate.cert_pem,
             valid_from=certificate.validity_start_time,
+            valid_until=certificate.validity_end_time,
+            request=request.cert_request_pem,
         )
+        return self._leaves[name]
 
     def _names(self, row: Certificate, host: Host | None) -> SubjectNames:
         if host is None or row.names is Names.NONE:

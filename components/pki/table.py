@@ -1,8 +1,8 @@
 """The PKI as a table: which certificate exists, who signs it, what it says, which host gets it.
 
-CAs last ten years, leaves one. Every key is ECDSA P-256. Rows with `per_host` are made once for
-each host of their roles and carry its names; the others once for the cluster. A CA's key goes to
-masters only where a component signs with it, and to nodes never.
+CAs last ten years, leaves as long as the config says. Every key is ECDSA P-256. Rows with
+`per_host` are made once for each host of their roles and carry its names; the others once for the
+cluster. A CA's key goes to masters only where a component signs with it, and to nodes never.
 """
 
 from __future__ import annotations
@@ -13,11 +13,6 @@ from enum import StrEnum
 from config import ClusterConfig, HostSpec
 from interface import PKI
 from model import Role
-
-CA_HOURS = 10 * 365 * 24
-LEAF_HOURS = 365 * 24
-# A plain `pulumi up` renews a leaf that has less than this left.
-RENEWAL_HOURS = 60 * 24
 
 KUBELET = "/etc/kubernetes/kubelet"
 MASTERS = frozenset({Role.MASTER})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -110,3 +111,12 @@ def test_docker_is_for_machines_on_this_computer(
     wanted = platform == "local" or "mirrored" in flags
     assert ("airgap.docker" in ran) is wanted
     assert ("components.local.image.build" in ran) is wanted
+
+
+def test_the_days_that_certificates_have_left_are_said() -> None:
+    ends = {
+        "leaves": {"first": "c-admin", "expires": "2030-06-30T12:00:00Z"},
+        "authorities": {"first": "c-ca", "expires": "2039-06-01T11:59:59Z"},
+    }
+    now = datetime(2030, 6, 1, 12, tzinfo=UTC)
+    assert setup.validity(ends, now) == "valid for 29 days, CAs for 3286"

@@ -359,6 +359,15 @@ def test_both_clocks_are_told(host: Sandbox) -> None:
     assert 598 <= (here - there).total_seconds() <= 602
 
 
+def test_certificates_that_begin_in_seconds_are_waited_for(host: Sandbox) -> None:
+    """B10: as on a host whose clock is a little behind, when they are renewed."""
+    host.write("bin/sleep", '#!/bin/bash\necho "$1" >>"$ROOT/slept"\n')
+    assert host.run(preflight.reachable(view(Role.MASTER), from_now(65))).status == 1
+    assert not host.path("slept").exists()
+    assert host.run(preflight.reachable(view(Role.MASTER), from_now(30))).status == 0
+    assert 25 <= int(host.read("slept")) <= 30
+
+
 @pytest.mark.parametrize("ahead", [-60, -3, 0, 60])
 def test_a_clock_that_is_a_little_off_will_do(host: Sandbox, ahead: int) -> None:
     """B10: minutes make certificates invalid, seconds do not."""

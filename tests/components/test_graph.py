@@ -157,6 +157,7 @@ def test_what_is_exported_is_secret_where_it_holds_a_key(graph: Graph) -> None:
     """C11: `pulumi stack output` shows no credentials."""
     assert graph.secret_exports["kubeconfig"]
     assert not graph.secret_exports["nodes"]
+    assert not graph.secret_exports["certificates"]
 
 
 def test_steps_run_nothing_but_create(graph: Graph) -> None:

@@ -75,6 +75,7 @@ GOOD: dict[str, Raw] = {
     },
     "forward": {"addons": {"logging": {"output": "forward", "forward": {"host": "logs"}}}},
     "heapster": {"arch": "amd64", "addons": {"metrics": "heapster"}},
+    "certificates-of-two-hours": {"certificates": {"validHours": 2, "renewHours": 1}},
     "no-mirror": {"mirror": None},
     "ranges-side-by-side": network(
         podCidr="10.0.0.0/16", serviceCidr="10.1.0.0/16", hostCidr="10.2.0.0/24"

@@ -81,6 +81,9 @@ config:
       manifests: []
       backend: vxlan
       proxyMode: nftables
+    certificates:
+      validHours: 8760
+      renewHours: 1440
     addons:
       dns: coredns
       metrics: metrics-server

@@ -7,7 +7,7 @@ from validation import CLUSTER_KEY
 
 TOP_KEYS = (
     "known keys here are name, kubernetesVersion, platform, account, region, zones, tags, arch, "
-    "systemContainers, masters, pools, metal, access, network, addons, "
+    "systemContainers, masters, pools, metal, access, network, certificates, addons, "
     "mirror, kubelet, apiserver, controllerManager, scheduler and etcd"
 )
 NETWORK_KEYS = (

@@ -94,6 +94,41 @@ BAD: dict[str, Bad] = {
         "is out of range",
         "write a whole number from 1 to 65535",
     ),
+    "certificates-for-an-hour": Bad(
+        {"certificates": {"validHours": 1, "renewHours": 1}},
+        "certificates.validHours",
+        1,
+        "is out of range",
+        "write a whole number from 2 to 43800",
+    ),
+    "certificates-beyond-their-authority": Bad(
+        {"certificates": {"validHours": 43801}},
+        "certificates.validHours",
+        43801,
+        "is out of range",
+        "write a whole number from 2 to 43800",
+    ),
+    "certificates-never-renewed": Bad(
+        {"certificates": {"renewHours": 0}},
+        "certificates.renewHours",
+        0,
+        "is out of range",
+        "write a whole number from 1 to 43799",
+    ),
+    "certificates-due-when-made": Bad(
+        {"certificates": {"validHours": 48, "renewHours": 48}},
+        "certificates.renewHours",
+        48,
+        "is not less than certificates.validHours, 48: every run would make all",
+        "write renewHours: 47 or less, or a greater validHours",
+    ),
+    "certificates-shorter-than-the-default-renewal": Bad(
+        {"certificates": {"validHours": 720}},
+        "certificates.renewHours",
+        1440,
+        "is not less than certificates.validHours, 720",
+        "write renewHours: 719 or less, or a greater validHours",
+    ),
     # Forms of texts.
     "upper-case-name": Bad(
         {"name": "Lab"},
