@@ -19,8 +19,9 @@ from bench.settings import NAME
 from components.local.containers.networks import network_state
 from components.local.docker import VERBS
 from components.local.image.build import image_tag
+from components.local.machine import CPU_SHARES
 from components.local.network import STACK_LABEL
-from config import ClusterConfig
+from config import ClusterConfig, HostSpec
 
 AT_ONCE = 4  # machines that are made side by side
 _TAIL = 3000  # characters of what a failed host said
@@ -93,18 +94,21 @@ class Place:
         self.mirror_url = str(VERBS["create-mirror"]({**self._common, **mirror})["url"])
         names = [host.name for host in config.hosts]
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            self.hosts = dict(zip(names, pool.map(self._machine, names), strict=True))
+            self.hosts = dict(zip(names, pool.map(self._machine, config.hosts), strict=True))
         key = (self._folder / "host.pub").read_text()
         self._known_hosts().write_text("".join(f"{name} {key}" for name in names))
         self.run_on(names, "systemctl is-system-running --wait || true")
 
-    def _machine(self, name: str) -> Reached:
+    def _machine(self, spec: HostSpec) -> Reached:
         keys = {
             "authorizedKey": (self._folder / "login.pub").read_text(),
             "hostKeyPrivate": (self._folder / "host").read_text(),
             "hostKeyPublic": (self._folder / "host.pub").read_text(),
         }
-        made = VERBS["create-machine"]({**self._common, "name": name, **keys})
+        shares = CPU_SHARES[spec.role]
+        made = VERBS["create-machine"](
+            {**self._common, "name": spec.name, "cpuShares": shares, **keys}
+        )
         return Reached(
             address=str(made["address"]),
             ssh_host=str(made["sshHost"]),

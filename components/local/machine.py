@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pulumi import ComponentResource, Input, Resource
@@ -11,6 +12,11 @@ from components.local.host import answer, docker_verb
 from components.local.image.build import image_tag
 from config import ClusterConfig, HostSpec
 from interface import Connection, Host
+from model import Role
+
+# All machines share this computer: when it is busy, nodes wait for the control plane, and not the
+# other way round. Docker's own weight is 1024.
+CPU_SHARES: Mapping[Role, str] = {Role.MASTER: "4096", Role.NODE: "1024"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,6 +42,7 @@ def make_machine(parent: ComponentResource, spec: HostSpec, args: MachinesArgs) 
             "name": spec.name,
             "network": args.config.name,
             "image": image_tag(),
+            "cpuShares": CPU_SHARES[spec.role],
             "authorizedKey": args.ssh_public_key,
             "hostKeyPrivate": key.private_key_openssh,
             "hostKeyPublic": key.public_key_openssh,

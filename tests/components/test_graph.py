@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -307,6 +308,15 @@ def test_a_machine_hangs_on_the_component_of_its_role(large: Graph) -> None:
     assert parents == {
         **{f"test-master-{index}": "Masters" for index in range(3)},
         **{f"test-node-{index}": "Nodes" for index in range(2)},
+    }
+
+
+def test_masters_come_first_where_all_machines_share_one_computer(large: Graph) -> None:
+    machines = [item for item in large if item.inputs.get("create") == "create-machine"]
+    shares = {item.name: json.loads(item.inputs["stdin"])["cpuShares"] for item in machines}
+    assert shares == {
+        **{f"test-master-{index}": "4096" for index in range(3)},
+        **{f"test-node-{index}": "1024" for index in range(2)},
     }
 
 

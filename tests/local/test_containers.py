@@ -44,6 +44,7 @@ MACHINE = MachineRequest(
     host_key_public="ssh-ed25519 AAAA host",
     memory="2g",
     cpus="1.5",
+    cpu_shares="4096",
 )
 STATUS = "Name:\tpython\nCapBnd:\t{:016x}\n"
 ALL = (1 << 41) - 1

@@ -71,8 +71,13 @@ def options(request: MachineRequest, network: NetworkState, address: IPv4Address
 
 def limits(request: MachineRequest) -> list[str]:
     """Memory and processors; as much swap as memory would be memory twice."""
-    memory = ["--memory", request.memory, "--memory-swap", request.memory] if request.memory else []
-    return [*memory, *(["--cpus", request.cpus] if request.cpus else [])]
+    wanted = {
+        "--memory": request.memory,
+        "--memory-swap": request.memory,
+        "--cpus": request.cpus,
+        "--cpu-shares": request.cpu_shares,
+    }
+    return [word for option in wanted.items() if option[1] for word in option]
 
 
 def _update(request: MachineRequest) -> None:

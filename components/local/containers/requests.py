@@ -48,6 +48,7 @@ class MachineRequest(ContainerRequest):
     host_key_public: str
     memory: str = ""
     cpus: str = ""
+    cpu_shares: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
