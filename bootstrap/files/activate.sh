@@ -93,8 +93,13 @@ restart() { # OPTIONS... UNIT
   systemctl restart "$@" || { journal "${*: -1}"; exit 1; }
 }
 
+# Static pods are replaced by the kubelet that runs, and only then does it restart: cut off between
+# etcd and the API server, the next one would hang at an API server that has no etcd any more.
+kubelet_files='/etc/systemd/system/kubelet|/etc/kubernetes/kubelet'
+restarts_last() { pending "$kubelet_files" && pending "$etc/manifests/" && steady; }
+
 activate() {
-  local step=$1 healthy=0 entry pod url
+  local step=$1 healthy=0 last=0 entry pod url
   if was_healthy; then healthy=1; fi
   mkdir -p "$state"
   if ((healthy)); then for entry in "${healths[@]}"; do remember "${entry% *}"; done; fi
@@ -105,7 +110,9 @@ activate() {
   mask_drop_ins
   if pending '/etc/systemd/system/'; then systemctl daemon-reload; fi
   if pending '/etc/containerd/config|/etc/systemd/system/containerd'; then restart containerd-anywhere; fi
-  if pending '/etc/systemd/system/kubelet|/etc/kubernetes/kubelet' || ! systemctl is-active -q kubelet; then
+  if ((healthy)) && restarts_last; then
+    last=1
+  elif pending "$kubelet_files" || ! systemctl is-active -q kubelet; then
     # Nobody waits for a first start, which on a node waits for an API server itself.
     if ((healthy)); then restart kubelet; else restart --no-block kubelet; fi
   fi
@@ -119,6 +126,7 @@ activate() {
       fi
       wait_for 180 "$pod at $url" answers "$url" || { journal kubelet; exit 1; }
     done
+    if ((last)); then restart kubelet; fi
     wait_for 60 "the kubelet to run on" kubelet_is_well || { journal kubelet; exit 1; }
   fi
   finished

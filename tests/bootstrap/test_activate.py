@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 import pytest
@@ -117,6 +118,23 @@ def test_only_what_changed_is_restarted(
     assert ran.status == 0, ran.stderr
     assert ran.restarts == restarted
     assert ("systemctl daemon-reload" in ran.calls) is reloaded
+
+
+@pytest.mark.parametrize("steady", [True, False])
+def test_the_kubelet_restarts_when_it_has_replaced_static_pods(
+    master: Sandbox, *, steady: bool
+) -> None:
+    """Or at once, if it cannot: one that ends in the middle leaves an API server without etcd."""
+    found = changed("kubelet configuration")
+    both = dataclasses.replace(found, config=changed("static pod").config)
+    if not steady:
+        master.write("pids", "1\n2\n3\n3\n")  # of a kubelet that ends again and again
+    ran = activate(master, both, PKI)
+    assert (ran.status, ran.restarts) == (0, [KUBELET]), ran.stderr
+    answer = f" {render.STATIC_PODS['kube-apiserver']}"
+    asked = [index for index, call in enumerate(ran.calls) if call.endswith(answer)]
+    restart = ran.calls.index(f"systemctl restart {KUBELET}")
+    assert (asked[-1] < restart) == steady
 
 
 def test_a_changed_runtime_configuration_restarts_the_runtime(master: Sandbox) -> None:
