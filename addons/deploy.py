@@ -72,23 +72,27 @@ class Addons(ComponentResource):
             resources.append((manifest, KubernetesObject(manifest, options)))
 
 
+# These objects are this program's alone: one that a killed run made and did not note is taken over,
+# although the server sees another owner of its fields.
+OWNED = {"pulumi.com/patchForce": "true"}
 # The last gate waits for all pods at once. The provider would, object by object: a Deployment is
 # looked at for ten seconds more, and a Service until it has pods.
-SKIP_AWAIT = {"metadata": {"annotations": {"pulumi.com/skipAwait": "true"}}}
+NOT_AWAITED = {"pulumi.com/skipAwait": "true"}
 
 
 class KubernetesObject(CustomResource):
     """One object just as it is rendered: no generated class that would rename its fields."""
 
     def __init__(self, manifest: Manifest, opts: ResourceOptions) -> None:
-        made = unawaited(manifest)
+        made = marked(manifest)
         super().__init__(type_token(made), name_of(made), properties(made), opts)
 
 
-def unawaited(manifest: Manifest) -> Manifest:
-    """The object, with the provider's mark on those that it would wait for."""
+def marked(manifest: Manifest) -> Manifest:
+    """The object with what the provider is to know about it."""
     is_awaited = bool(pod_spec(manifest)) or manifest["kind"] == "Service"
-    return merged(manifest, SKIP_AWAIT) if is_awaited else manifest
+    annotations = {**OWNED, **(NOT_AWAITED if is_awaited else {})}
+    return merged(manifest, {"metadata": {"annotations": annotations}})
 
 
 def properties(manifest: Manifest) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pulumi
 import pytest
 
-from addons.deploy import Addons, AddonsArgs, unawaited
+from addons.deploy import Addons, AddonsArgs, marked
 from tests.addons.cases import CASES, context, delivered
 from tests.addons.test_delivery import MANAGED, UNAVAILABLE
 from tests.conftest import Graph, Registered, record
@@ -60,22 +60,31 @@ def test_every_object_is_registered_even_if_nothing_is_known_yet(run: dict[str, 
     found = objects_of(graph(delivery, **run))
     inputs = [item.inputs for item in found]
     assert len(inputs) == len(delivery.objects) > 30
-    assert all(unawaited(manifest) in inputs for manifest in delivery.objects)
+    assert all(marked(manifest) in inputs for manifest in delivery.objects)
+
+
+def annotated(found: Graph, key: str) -> set[tuple[str, str]]:
+    """(kind, name) of the objects for which the annotation says yes."""
+    return {
+        (item.type.rsplit(":", 1)[1], item.name)
+        for item in objects_of(found)
+        if item.inputs["metadata"].get("annotations", {}).get(key) == "true"
+    }
+
+
+def test_what_a_killed_run_made_is_taken_over(update: Graph) -> None:
+    every = {(item.type.rsplit(":", 1)[1], item.name) for item in objects_of(update)}
+    assert annotated(update, "pulumi.com/patchForce") == every
 
 
 def test_the_provider_waits_for_nothing(update: Graph) -> None:
     """The last gate does, for all pods at once."""
-    marked = {
-        (item.type.rsplit(":", 1)[1], item.name)
-        for item in objects_of(update)
-        if item.inputs["metadata"].get("annotations", {}).get("pulumi.com/skipAwait") == "true"
-    }
     pods = {(pods.kind, f"{pods.namespace}/{pods.name}") for pods in delivered().workloads}
     assert ("DaemonSet", "kube-system/kube-proxy") in pods
     services = {
         ("Service", name) for name in ("kube-system/kube-dns", "kube-system/metrics-server")
     }
-    assert marked == pods | services
+    assert annotated(update, "pulumi.com/skipAwait") == pods | services
 
 
 def test_fields_keep_their_names(update: Graph) -> None:
