@@ -48,6 +48,7 @@ def make_machine(parent: ComponentResource, spec: HostSpec, args: MachinesArgs) 
         spec=spec,
         address=answer(container, "address"),
         machine=container,
+        identity=answer(container, "id"),
         connection=Connection(
             host=answer(container, "sshHost"),
             port=answer(container, "sshPort").apply(int),

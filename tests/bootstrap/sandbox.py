@@ -65,7 +65,10 @@ STUBS = {
             done ;;
           start | restart)
             [[ ! -e $ROOT/broken/$unit ]] || exit 1
-            touch "$ROOT/active/$unit" ;;
+            touch "$ROOT/active/$unit"
+            if [[ $unit == kubelet && -f $ROOT/etc/kubernetes/manifests/etcd.yaml ]]; then
+              mkdir -p "$ROOT/var/lib/etcd/member"
+            fi ;;
         esac
     """,
     "curl": """
