@@ -190,14 +190,16 @@ class Sandbox:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.patience = 0  # seconds
+        self.wait = "1"  # seconds, as bash reads them; "$1" is as long as the program says
         for folder in ("bin", "active", "broken", "www", "etc", "run/systemd/system"):
             self.path(folder).mkdir(parents=True, exist_ok=True)
         for name, text in FIT.items():
             self.write(name, text)
         for name, body in STUBS.items():
-            self._stub(CTR if name == "ctr" else f"bin/{name}", name, body)
+            self.stub(CTR if name == "ctr" else f"bin/{name}", name, body)
 
-    def _stub(self, path: str, name: str, body: str) -> None:
+    def stub(self, path: str, name: str, body: str) -> None:
+        """Put a program in place of a real one, which writes down how it was called."""
         log = "" if name in QUESTIONS else f'echo "{name} $*" >>"$ROOT/calls"\n'
         self.write(path, f"#!/bin/bash\n{log}{GONE}{body}\n")
         self.path(path).chmod(0o755)
@@ -225,7 +227,7 @@ class Sandbox:
         self.path("calls").unlink(missing_ok=True)
         done = subprocess.run(
             ["bash", "-s"],
-            input=moved.replace(LONG_WAIT, "SECONDS + 1")
+            input=moved.replace(LONG_WAIT, f"SECONDS + {self.wait}")
             .replace(PATIENCE, f"patience={self.patience}")
             .replace(STEADY, "steady_seconds=0")
             .encode(),
