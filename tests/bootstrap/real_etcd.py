@@ -1,7 +1,8 @@
 """Masters that are folders, with a real etcd each: on loopback addresses, at its real ports.
 
-The steps run in sandboxes as a host's bash runs them; their curl and etcdctl are real ones. A thread
-plays the kubelets: it runs etcd as the manifest in each sandbox says, and ends it with the manifest.
+The steps run in sandboxes as a host's bash runs them; their curl and etcdctl are real ones. A
+thread plays the kubelets: it runs etcd as the manifest in each sandbox says, and ends it with the
+manifest.
 """
 
 from __future__ import annotations
@@ -114,7 +115,9 @@ class Masters:
         host = Sandbox(root)
         host.wait = "$1"
         for stub, body in STUBS.items():
-            host.stub(CTR if stub == "ctr" else f"bin/{stub}", stub, f"ETCD={self.programs}\n{body}")
+            host.stub(
+                CTR if stub == "ctr" else f"bin/{stub}", stub, f"ETCD={self.programs}\n{body}"
+            )
         host.stub("bin/hostname", "hostname", f"echo {name}")
         with self.lock:
             self.hosts[name] = host

@@ -73,6 +73,10 @@ STUBS = {
     """,
     "curl": """
         url=${@: -1}
+        case $url in # of etcd: the addresses where it is well, and what its peers' port answers
+          *:2379/health) grep -qxF "$url" "$ROOT/etcds" 2>/dev/null; exit ;;
+          *:2380/members) cat "$ROOT/peers" 2>/dev/null; exit ;;
+        esac
         if [[ $1 == -*I* ]]; then
           if grep -qxF "$url" "$ROOT/away" 2>/dev/null; then
             echo "curl: (7) Failed to connect" >&2
@@ -114,6 +118,18 @@ STUBS = {
           *'containers info kube-proxy-1')
             echo '"source": "'"$ROOT"'/etc/kubernetes/in-cluster.kubeconfig"' ;;
           *'containers info'*) echo '"source": "/etc/kubernetes"' ;;
+          *' run '*' etcdctl etcdctl '*)
+            until [[ $1 == member ]]; do shift; done
+            line=$(grep "^$3, " "$ROOT/members" || true)
+            if grep -qF "$2" "$ROOT/refuses" 2>/dev/null; then echo "etcd: no $2" >&2; exit 1; fi
+            case $2 in
+              add) echo "9f, unstarted, , ${5#*=}, , true" >>"$ROOT/members" ;;
+              promote) sed -i "s|^$3, .*|${line%true}false|" "$ROOT/members" ;;
+              remove)
+                [[ -n $line ]] || { echo 'member not found' >&2; exit 1; }
+                sed -i "/^$3, /d" "$ROOT/members" ;;
+            esac
+            cat "$ROOT/members" ;;
           *'images ls'*)
             reference=${@: -1}
             grep -xF "${reference##*==}" "$ROOT/images" 2>/dev/null || true ;;
