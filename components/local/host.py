@@ -18,13 +18,14 @@ def docker_verb(  # noqa: PLR0913 (by name, all but three)
     *,
     parent: Resource,
     delete: str | None = None,
+    delete_first: bool = False,
     after: Sequence[Resource] = (),
 ) -> Command:
     """Run a verb with its request as JSON on standard input; its answer is JSON on stdout.
 
     The request is secret as a whole, since it may hold keys; `delete` gets the same request again.
-    A changed request runs `create` again in place: the verbs are idempotent. What is made anew is
-    deleted first, since it is known by its name: or the deletion would hit the new one.
+    A changed request runs `create` again in place: the verbs are idempotent. `delete_first`: when it
+    is to be made anew, since it is known by its name and the deletion would hit the new one.
     """
     text: Output[str] = Output.secret(Output.json_dumps(request))
     return Command(
@@ -38,7 +39,7 @@ def docker_verb(  # noqa: PLR0913 (by name, all but three)
         opts=ResourceOptions(
             parent=parent,
             depends_on=list(after),
-            delete_before_replace=delete is not None,
+            delete_before_replace=delete_first,
             custom_timeouts=CustomTimeouts(create="15m"),
         ),
     )

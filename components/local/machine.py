@@ -42,6 +42,7 @@ def make_machine(parent: ComponentResource, spec: HostSpec, args: MachinesArgs) 
         },
         parent=parent,
         delete="delete-machine",
+        delete_first=True,
         after=(args.network,),
     )
     return Host(
