@@ -24,8 +24,8 @@ def docker_verb(  # noqa: PLR0913 (by name, all but three)
     """Run a verb with its request as JSON on standard input; its answer is JSON on stdout.
 
     The request is secret as a whole, since it may hold keys; `delete` gets the same request again.
-    A changed request runs `create` again in place: the verbs are idempotent. `delete_first`: when it
-    is to be made anew, since it is known by its name and the deletion would hit the new one.
+    A changed request runs `create` again in place: the verbs are idempotent. `delete_first`: before
+    it is made anew, since it is known by its name and the deletion would hit the new one.
     """
     text: Output[str] = Output.secret(Output.json_dumps(request))
     return Command(

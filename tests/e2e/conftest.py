@@ -39,7 +39,16 @@ HEALED_CONFIG: Config = {
 # Only to save time: a test that finds no cluster, or not the one that it needs, has it made.
 ORDER = ("hosts", "identity", "pods", "metrics", "secrets", "changes", "delivery", "destroy")
 # With clusters of their own, one after another.
-CLOUDS = ("metal", "interruptions", "clouds", "private", "spot", "destroy_owned", "rules")
+CLOUDS = (
+    "metal",
+    "members",
+    "interruptions",
+    "clouds",
+    "private",
+    "spot",
+    "destroy_owned",
+    "rules",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
