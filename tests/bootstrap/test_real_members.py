@@ -50,6 +50,7 @@ def kept(cluster: Masters, at: str) -> bool:
 
 
 def test_one_master_becomes_three_and_one_again(cluster: Masters) -> None:
+    """H11, H13: the data stays, and so does the first one's process."""
     begin(cluster, A)
     pid = cluster.pid(A)
     for name in (B, C):
@@ -74,6 +75,7 @@ def test_one_master_becomes_three_and_one_again(cluster: Masters) -> None:
 
 
 def test_each_of_three_that_began_together_is_replaced(cluster: Masters) -> None:
+    """H12: the first one as the others."""
     begin(cluster, A, B, C)
     for name, other in ((A, B), (B, C), (C, A)):
         before = cluster.members(other)
