@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -40,7 +41,7 @@ def begin(cluster: Masters, *names: str) -> None:
 def healthy(cluster: Masters, at: str) -> bool:
     try:
         cluster.etcdctl(at, "endpoint", "health", "--cluster")
-    except real_etcd.subprocess.CalledProcessError:
+    except subprocess.CalledProcessError:
         return False
     return True
 
