@@ -75,6 +75,12 @@ NEW: dict[str, Case] = {
         state="new",
         initial=(A, B, C),
     ),
+    "one that was made anew before it was ever up": Case(
+        members=(line(A, kind="expected"), line(B), line(C)),
+        state="existing",
+        initial=(B, C, A),
+        changes=("remove a0", *JOINS),
+    ),
     "a master more": Case(state="existing", initial=(B, C, A), changes=JOINS),
     "a machine that was made anew": Case(
         members=(line(A), line(B), line(C)),
@@ -184,6 +190,16 @@ def test_a_master_without_data_begins_joins_or_is_refused(host: Sandbox, name: s
     assert flag(host, "initial-cluster-state") == case.state
     assert flag(host, "initial-cluster") == initial(*case.initial)
     assert changes(ran) == case.changes
+
+
+def test_what_an_earlier_run_has_placed_does_not_start_while_it_is_decided(host: Sandbox) -> None:
+    """Or etcd would begin with a list of members that is no longer true."""
+    case = Case(well=())
+    prepare(host, case)
+    host.write(MANIFEST, "kind: Pod\n")
+    ran = activate(host, case)
+    assert ran.status == 1
+    assert not host.path(MANIFEST).exists()
 
 
 def test_a_new_member_is_waited_for_until_it_votes(host: Sandbox) -> None:
