@@ -38,15 +38,18 @@ established() {
 # ID, whether it has started, name, peer URL, client URL, whether it is a learner: a line each
 members=""
 look() { members=$(etcdctl "$cluster_at" member list) && [[ $members == *", started, "* ]]; }
-listed() { awk -F', ' -v own="$own" -v url="$own_url" "$1" <<<"$members"; } # AWK-PROGRAM
+listed() { # AWK-PROGRAM
+  awk -F', ' -v own="$own" -v url="$own_url" \
+    "{ id = \$1; name = \$3; at = \$4; client = \$5; learner = \$6 } $1" <<<"$members"
+}
 all_masters() { local entry; for entry in "${masters[@]}"; do say "${entry% *}=$(peer_url "${entry#* }")"; done; }
 
 # Members that vote and are not well, but for this host's own; those whom nothing is known of, too.
 unwell() {
   local name client
   while IFS='|' read -r name client; do
-    [[ -n $client ]] && is_well "${client%%,*}" || say "${name:-one that has not started}"
-  done < <(listed '$6 == "false" && $3 != own && $4 != url {print $3 "|" $5}')
+    if [[ -z $client ]] || ! is_well "${client%%,*}"; then say "${name:-one that has not started}"; fi
+  done < <(listed 'learner == "false" && name != own && at != url {print name "|" client}')
 }
 refuse_unwell() { # WHAT-CANNOT-BE-DONE
   local bad
@@ -82,19 +85,19 @@ join() {
   local id
   look_again
   # Of the masters that began together, enough are up already: this one is still expected.
-  if ((founder)) && [[ -n $(listed '$3 == own && $4 == url && $5 == "" && $6 == "false"') ]]; then begin; return; fi
+  if ((founder)) && [[ -n $(listed 'name == own && at == url && client == "" && learner == "false"') ]]; then begin; return; fi
   refuse_unwell "$own cannot join"
   # One at a time may learn.
-  for id in $(listed '$6 == "true" && $3 != own && $4 != url {print $1}'); do
+  for id in $(listed 'learner == "true" && name != own && at != url {print id}'); do
     promoted "$id" || persuade "a learner to go that does not learn" removed "$id"
   done
-  for id in $(listed '$3 == own || $4 == url {print $1}'); do
+  for id in $(listed 'name == own || at == url {print id}'); do
     persuade "etcd to let go of the old $own" removed "$id"
   done
   persuade "etcd to take $own as a member" added
   look_again
   initial_state=existing
-  initial_cluster=$(listed '{print ($4 == url ? own : $3) "=" $4}' | paste -sd,)
+  initial_cluster=$(listed '{print (at == url ? own : name) "=" at}' | paste -sd,)
   say "$own joins etcd's members"
 }
 begin() { # together with all masters
@@ -128,7 +131,7 @@ keep_data() { # unless it is a former member's
   [[ -n $initial_cluster ]] || initial_state=existing initial_cluster=$own=$own_url
   if [[ -z $cluster_at ]] || is_well "https://$own_address:2379"; then return; fi
   look_again
-  [[ -z $(listed '$3 == own || $4 == url') ]] || return 0
+  [[ -z $(listed 'name == own || at == url') ]] || return 0
   say "$own was removed from etcd's members; its old data is in $etcd/removed"
   halt_etcd
   rm -rf "$etcd/removed"
@@ -146,9 +149,9 @@ settle() {
 votes() {
   local id
   find_cluster && look || return
-  id=$(listed '$4 == url && $6 == "true" {print $1}')
+  id=$(listed 'at == url && learner == "true" {print id}')
   if [[ -n $id ]]; then promoted "$id" || return; fi
-  [[ -n $(listed '$4 == url && $5 != ""') ]] && is_well "https://$own_address:2379"
+  [[ -n $(listed 'at == url && client != ""') ]] && is_well "https://$own_address:2379"
 }
 
 # Who is no master any more goes before its machine does: first those that are not well.
@@ -157,8 +160,8 @@ former() { # ID NAME
   known=$(all_masters)
   while IFS='|' read -r id name url client; do
     [[ $'\n'$known$'\n' != *$'\n'"$name="* && $known != *"=$url"* ]] || continue
-    is_well "${client%%,*}" && say "1 $id $name" || say "0 $id $name"
-  done < <(listed '{print $1 "|" $3 "|" $4 "|" $5}') | sort | cut -d' ' -f2-
+    if is_well "${client%%,*}"; then say "1 $id $name"; else say "0 $id $name"; fi
+  done < <(listed '{print id "|" name "|" at "|" client}') | sort | cut -d' ' -f2-
 }
 remove_former() {
   local id name found
@@ -175,7 +178,7 @@ remove_former() {
 stays_well() { # of those that stay, all
   local entry bad=()
   for entry in "${masters[@]}"; do
-    [[ -z $(listed "\$3 == \"${entry% *}\"") ]] || is_well "https://${entry#* }:2379" || bad+=("${entry% *}")
+    [[ -z $(listed "name == \"${entry% *}\"") ]] || is_well "https://${entry#* }:2379" || bad+=("${entry% *}")
   done
   ((${#bad[@]} == 0)) || fail "etcd's members are not all healthy, so none can be removed: ${bad[*]}; repair that first, and run this again"
 }
