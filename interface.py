@@ -18,6 +18,7 @@ from config import HostSpec
 # What hosts listen on for each other; a firewall lets nothing else through.
 SSH_PORT = 22
 API_PORT = 6443
+ETCD_CLIENT_PORT = 2379
 ETCD_PEER_PORT = 2380
 KUBELET_PORT = 10250
 VXLAN_PORT = 8472  # UDP; flannel's on Linux, and Cilium's

@@ -20,7 +20,7 @@ import yaml
 from bench import BenchError, packages, procedure
 from bench.place import Place
 from bootstrap.api import Api, NotYetError, wait
-from bootstrap.ready import CLUSTER_LIMIT_SECONDS, Expected, cluster_ready
+from bootstrap.ready import CLUSTER_LIMIT_SECONDS, Expected, Pulse, cluster_ready
 from bootstrap.view import HostView
 from catalogue import read_catalogue
 from components.local.platform import TRAITS
@@ -79,6 +79,7 @@ def _package_scripts(config: ClusterConfig, place: Place, mirror: Path) -> dict[
                 labels={},
                 mirror_url=place.mirror_url,
                 masters={},
+                founder=False,
                 traits=TRAITS,
                 archive_sums=sums,
                 pod_images=(),
@@ -128,7 +129,8 @@ def _wait(config: ClusterConfig, kubeconfig: str) -> None:
         network=True,
         dns=True,
     )
+    pulse = Pulse()
     try:
-        wait(lambda: cluster_ready(api, expected), CLUSTER_LIMIT_SECONDS)
+        wait(lambda: cluster_ready(api, expected, pulse), CLUSTER_LIMIT_SECONDS)
     except NotYetError as reason:
         raise BenchError(f"kubeadm's cluster was not ready in time: {reason}") from None

@@ -11,6 +11,8 @@ import tempfile
 import time
 import urllib.parse
 from collections.abc import Callable
+from datetime import datetime
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -40,6 +42,8 @@ class RefusedError(NotYetError):
 
 class Api:
     """A client of one API server, authenticated by a certificate."""
+
+    clock: datetime | None = None  # the server's, at its last answer
 
     def __init__(self, server: str, ca: str, certificate: str, key: str) -> None:
         address = urllib.parse.urlsplit(server)
@@ -78,6 +82,8 @@ class Api:
             connection.close()
         if response.status >= http.client.BAD_REQUEST:
             raise RefusedError(f"{method} {path}", response.status)
+        if date := response.getheader("Date"):
+            self.clock = parsedate_to_datetime(date)
         is_json = response.getheader("Content-Type", "").startswith("application/json")
         return json.loads(text) if is_json else text
 

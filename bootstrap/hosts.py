@@ -11,6 +11,7 @@ it does nothing until then.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -18,7 +19,7 @@ from hashlib import sha256
 from pulumi import ComponentResource, Input, Output, Resource, ResourceOptions
 
 from bootstrap import preflight, render
-from bootstrap.remote import HostStep, remote_step, takeoff_step
+from bootstrap.remote import HostStep, note_once, remote_step, takeoff_step
 from bootstrap.view import HostView
 from config import ClusterConfig
 from interface import Host, HostFiles, Machines
@@ -54,6 +55,7 @@ class Bootstrap(ComponentResource):
             if host.machine is None
         }
         self.lifetime = args.machines.lifetime or next(iter(self._takeoffs.values()), None)
+        self._founders = self._note_founders(name)
         texts: list[Output[str | None]] = []
         done: dict[Role, tuple[Resource, ...]] = {}
         for role in Role:
@@ -72,7 +74,7 @@ class Bootstrap(ComponentResource):
     def _steps(self, host: Host, previous: Sequence[Resource]) -> tuple[HostStep, HostStep]:
         """All steps of a host; the two that place files."""
         name, args = host.spec.name, self._args
-        views = _view(host, args)
+        views = _view(host, args, self._founders)
         keys = Output.all(**args.keys[name])
         reachable = remote_step(
             f"{name}-reachable",
@@ -104,22 +106,34 @@ class Bootstrap(ComponentResource):
         )
         return identity, activated
 
+    def _note_founders(self, name: str) -> Output[str]:
+        """{master: identity} of the machines that the cluster begins with, as JSON.
+
+        etcd on a machine without data may begin a cluster, or must join one. Its peers cannot say
+        which while they are down, and to begin beside them would be a second cluster.
+        """
+        masters = _masters(self._args.machines)
+        founders = Output.json_dumps({host.spec.name: host.identity for host in masters})
+        return note_once(f"{name}-founders", founders, parent=self)
+
     def _takeoff(self, host: Host) -> Resource:
         text = render.takeoff(self._args.config)
         return takeoff_step(f"{host.spec.name}-takeoff", host, text, parent=self)
 
 
-def _view(host: Host, args: BootstrapArgs) -> Output[HostView]:
+def _masters(machines: Machines) -> list[Host]:
+    return [host for host in machines.hosts if host.spec.role is Role.MASTER]
+
+
+def _view(host: Host, args: BootstrapArgs, founders: Output[str]) -> Output[HostView]:
     # Nodes do not look at the masters, so that a new master changes nothing on them.
-    masters = [
-        other
-        for other in args.machines.hosts
-        if host.spec.role is Role.MASTER and other.spec.role is Role.MASTER
-    ]
+    is_master = host.spec.role is Role.MASTER
+    masters = _masters(args.machines) if is_master else []
     return Output.all(
         host.address,
         host.identity,
         args.machines.mirror_url,
+        founders if is_master else "{}",
         *(master.address for master in masters),
     ).apply(
         lambda known: HostView(
@@ -129,7 +143,8 @@ def _view(host: Host, args: BootstrapArgs) -> Output[HostView]:
             identity=known[1],
             labels=host.labels,
             mirror_url=known[2],
-            masters=dict(zip((master.spec.name for master in masters), known[3:], strict=True)),
+            masters=dict(zip((master.spec.name for master in masters), known[4:], strict=True)),
+            founder=json.loads(known[3]).get(host.spec.name) == known[1],
             traits=args.machines.traits,
             archive_sums=args.archive_sums,
             pod_images=args.pod_images,

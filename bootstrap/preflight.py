@@ -12,18 +12,16 @@ from collections.abc import Iterator, Mapping
 from bootstrap.kubelet import kubelet_config
 from bootstrap.render import (
     CONTROLLER_MANAGER_PORT,
-    ETCD_CLIENT_PORT,
     ETCD_METRICS_PORT,
     SCHEDULER_PORT,
     downloads,
     images,
-    initial_cluster,
     machine,
     made_with,
 )
 from bootstrap.step import call, program
 from bootstrap.view import HostView
-from interface import API_PORT, ETCD_PEER_PORT, KUBELET_PORT, VXLAN_PORT
+from interface import API_PORT, ETCD_CLIENT_PORT, ETCD_PEER_PORT, KUBELET_PORT, VXLAN_PORT
 from model import Role
 
 # Distributions that phase 2 is made for, and the oldest version of each, by /etc/os-release.
@@ -140,7 +138,6 @@ def reachable(view: HostView, valid_from: str) -> str:
 
     `valid_from` is when the certificates begin to be valid, as RFC 3339 has it.
     """
-    members = [initial_cluster(view)] if view.spec.role is Role.MASTER else []
     return program(
         ("places", "leftovers", "system", "network", "reachable"),
         (
@@ -151,7 +148,6 @@ def reachable(view: HostView, valid_from: str) -> str:
             call("clock", valid_from),
             *_system(view),
             *_network(view),
-            *(call("etcd_members", wanted) for wanted in members),
             *made_with(view),
             "check",
         ),

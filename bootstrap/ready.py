@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from datetime import datetime
 from typing import Any
 
 from bootstrap.api import Api, NotYetError, wait
@@ -21,6 +22,8 @@ from interface import Workload
 
 API_LIMIT_SECONDS = 300.0
 CLUSTER_LIMIT_SECONDS = 600.0
+FRESH_SECONDS = 15.0
+LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
 # As the provider asks for it: the server keeps each form apart.
 SCHEMA_FORM = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 CONTROL_PLANE_LABEL = "node-role.kubernetes.io/control-plane"
@@ -77,6 +80,35 @@ def forget_nodes(
             api.request("DELETE", f"/api/v1/nodes/{name}")
 
 
+@dataclass(frozen=True, slots=True)
+class Pulse:
+    """Which nodes' kubelets are alive: a machine that was made anew still has the old one's Node.
+
+    A kubelet renews its lease every ten seconds. One that is fresh by the API server's clock was
+    renewed by the machine that there is now, since making another takes longer; where clocks
+    differ, one that is renewed before our eyes.
+    """
+
+    seen: dict[str, str] = field(default_factory=dict)  # {node: when its lease was renewed}
+
+    def silent(self, api: Api, names: list[str]) -> Iterator[str]:
+        """In words, those of whose kubelets there is no sign."""
+        renewed = {
+            lease["metadata"]["name"]: lease["spec"]["renewTime"]
+            for lease in api.request("GET", LEASES)["items"]
+        }
+        for name in names:
+            last = renewed.get(name)
+            if last is None or not (self.seen.setdefault(name, last) != last or _fresh(api, last)):
+                yield f"{name}: no sign of its kubelet since {last or 'it registered'}"
+
+
+def _fresh(api: Api, time: str) -> bool:
+    return api.clock is not None and (
+        abs((api.clock - datetime.fromisoformat(time)).total_seconds()) < FRESH_SECONDS
+    )
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Expected:
     """What the config says of the cluster."""
@@ -89,12 +121,13 @@ class Expected:
     workloads: tuple[Workload, ...] = ()  # the add-ons' pods
 
 
-def cluster_ready(api: Api, expected: Expected) -> str:
+def cluster_ready(api: Api, expected: Expected, pulse: Pulse) -> str:
     """Every expected node is registered and Ready, DNS is available, and all add-ons' pods work."""
     items = api.request("GET", "/api/v1/nodes")["items"]
     found = {node["metadata"]["name"]: node for node in items}
     reasons = [missing(name, found.get(name), network=expected.network) for name in expected.nodes]
     _stop_at(reasons)
+    _stop_at(pulse.silent(api, expected.nodes))
     unlabelled = [
         name
         for name in expected.masters
@@ -132,9 +165,10 @@ def main() -> int:
     """Run one gate; its exit status says whether it opened."""
     request = json.load(sys.stdin)
     api = Api(*(request[key] for key in ("server", "ca", "certificate", "key")))
+    pulse = Pulse()
     gates: Mapping[str, tuple[Callable[[], str], float]] = {
         "api": (lambda: api_ready(api), API_LIMIT_SECONDS),
-        "cluster": (lambda: cluster_ready(api, expected_of(request)), CLUSTER_LIMIT_SECONDS),
+        "cluster": (lambda: cluster_ready(api, expected_of(request), pulse), CLUSTER_LIMIT_SECONDS),
     }
     check, limit = gates[sys.argv[1]]
     try:

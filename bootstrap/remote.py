@@ -131,6 +131,19 @@ def takeoff_step(name: str, host: Host, text: Input[str], *, parent: Resource) -
     )
 
 
+def note_once(name: str, text: Input[str], *, parent: Resource) -> Output[str]:
+    """A text as it was when this resource was made, whatever has become of it since."""
+    return Command(
+        name,
+        interpreter=[os.path.relpath(sys.executable), "-c"],
+        create="pass",
+        stdin=text,
+        add_previous_output_in_env=False,
+        logging=LocalLogging.NONE,
+        opts=ResourceOptions(parent=parent, ignore_changes=["stdin"]),
+    ).stdin.apply(str)
+
+
 def _shell(host: Host, *, first: bool = False) -> str:
     if host.connection.user == ROOT:
         return SHELL

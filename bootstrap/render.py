@@ -15,10 +15,9 @@ from bootstrap.kubelet import kubelet_files
 from bootstrap.step import SECRET_MODE, File, call, place, program, read
 from bootstrap.view import HostView, dump, folders, oom_score_adjust, substitute
 from config import ClusterConfig
-from interface import ADDONS_DIRECTORY, API_PORT, ETCD_PEER_PORT, PKI
+from interface import ADDONS_DIRECTORY, API_PORT, PKI
 from model import Role
 
-ETCD_CLIENT_PORT = 2379
 ETCD_METRICS_PORT = 2381
 CONTROLLER_MANAGER_PORT = 10257
 SCHEDULER_PORT = 10259
@@ -113,12 +112,6 @@ def with_extra_args(command: list[str], extra: Mapping[str, str]) -> list[str]:
     return [*ours, *(f"--{flag}={value}" for flag, value in extra.items())]
 
 
-def initial_cluster(view: HostView) -> str:
-    """The etcd members that form the cluster, as etcd is told."""
-    peers = (f"{name}=https://{at}:{ETCD_PEER_PORT}" for name, at in view.masters.items())
-    return ",".join(peers)
-
-
 def static_pod(name: str, view: HostView) -> File:
     """One static pod's manifest."""
     config = view.config
@@ -131,7 +124,6 @@ def static_pod(name: str, view: HostView) -> File:
         "pod_cidr": config.network.pod_cidr,
         "node_prefix": str(config.network.node_prefix),
         "service_cidr": config.network.service_cidr,
-        "initial_cluster": initial_cluster(view),
     }
     components = {
         "etcd": config.etcd,
@@ -203,10 +195,23 @@ def prepare(view: HostView) -> str:
     )
 
 
-def _activate(view: HostView, step: str, files: tuple[File, ...]) -> str:
+def _members(view: HostView) -> tuple[str, ...]:
+    """The calls that find out what etcd on a master starts with."""
+    return (
+        call("etcd_image", view.config.release.images["etcd"]),
+        call("member", view.spec.name, view.address),
+        *(call("master", name, address) for name, address in view.masters.items()),
+        *(("founder",) if view.founder else ()),
+        "members",
+    )
+
+
+def _activate(
+    view: HostView, step: str, files: tuple[File, ...], members: tuple[str, ...] = ()
+) -> str:
     pods = STATIC_PODS if view.spec.role is Role.MASTER else {}
     return program(
-        ("activate",),
+        ("activate", *(("etcdctl", "members") if members else ())),
         (
             *machine(view),
             "alone",
@@ -214,8 +219,10 @@ def _activate(view: HostView, step: str, files: tuple[File, ...]) -> str:
             call("runtime", folders(view.config)["containerd"]),
             *(call("health", pod, url) for pod, url in pods.items() if url),
             *(call("directory", path, mode) for path, mode in DIRECTORIES[view.spec.role].items()),
+            *members,
             *(place(file) for file in files),
             call("activate", step),
+            *(("settle",) if members else ()),
         ),
     )
 
@@ -228,7 +235,8 @@ def identity(view: HostView, keys: Mapping[str, str]) -> str:
 
 def activate(view: HostView, addons: Mapping[str, str]) -> str:
     """Step 3, second half: every other file, then start or restart what changed."""
-    return _activate(view, "activate", host_files(view, addons))
+    members = _members(view) if view.spec.role is Role.MASTER else ()
+    return _activate(view, "activate", host_files(view, addons), members)
 
 
 def takeoff(config: ClusterConfig) -> str:

@@ -23,7 +23,8 @@ class HostView:
     address: str
     identity: str  # of the machine; empty: it is never made anew behind our back
     labels: Mapping[str, str]  # that the platform gives; those of the config win
-    masters: Mapping[str, str]  # name: address
+    masters: Mapping[str, str]  # name: address; none on a node
+    founder: bool  # whether the cluster began with this machine; only masters ask
     traits: Traits
     mirror_url: str | None
     archive_sums: Mapping[str, str]  # {file: sha256} of the mirror's own; empty: upstream's

@@ -17,6 +17,7 @@ from interface import (
     API_PORT,
     CALICO_PORT,
     CILIUM_HEALTH_PORT,
+    ETCD_CLIENT_PORT,
     ETCD_PEER_PORT,
     KUBELET_PORT,
     SSH_PORT,
@@ -163,6 +164,12 @@ TABLE: tuple[Rule, ...] = (
         "tcp",
         ETCD_PEER_PORT,
         (Peer.MASTER, Peer.MASTER, _masters_meet, "etcd's members"),
+    ),
+    *_rows(
+        "members",
+        "tcp",
+        ETCD_CLIENT_PORT,
+        (Peer.MASTER, Peer.MASTER, _masters_meet, "a master that joins etcd, or leaves it"),
     ),
     *_rows(
         "kubelet",

@@ -185,6 +185,7 @@ def local_answer(inputs: Mapping[str, Any]) -> str:
     request = json.loads(text) if isinstance(text, str) else {}  # unknown in a preview
     answers: Mapping[str, Callable[[], Mapping[str, object]]] = {
         "create-machine": lambda: {
+            "id": f"id-of-{request['name']}",
             "address": address(request["name"]),
             "sshHost": address(request["name"]),
             "sshPort": 22,

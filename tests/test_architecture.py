@@ -50,8 +50,8 @@ PLATFORM_CLASSES = {
 # A literal and the modules that are its home. Whole files under bootstrap/files are read, not run.
 HOMES: Mapping[str, set[str]] = {
     r"(?<!\d)6443(?!\d)": {"interface.py"},
-    r"(?<!\d)(?:2379|10257|10259)(?!\d)": {"bootstrap/render.py"},
-    r"(?<!\d)(?:2380|8472|10250)(?!\d)": {"interface.py"},
+    r"(?<!\d)(?:10257|10259)(?!\d)": {"bootstrap/render.py"},
+    r"(?<!\d)(?:2379|2380|8472|10250)(?!\d)": {"interface.py"},
     r"/etc/kubernetes/pki": {"interface.py"},
     r"/etc/kubernetes/in-cluster": {"interface.py"},
     r"/etc/kubernetes/addons": {"interface.py"},

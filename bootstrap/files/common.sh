@@ -90,7 +90,12 @@ pki_hash() {
 }
 staging_name() { printf '%s/.%s.new' "${1%/*}" "${1##*/}"; }
 keys="" # which a static pod's file names: the pod restarts when its file changes
-content() { if [[ $1 == "$etc"/manifests/* ]]; then sed "s/@PKI_SHA256@/$keys/"; else cat; fi; }
+# What only the host knows of its static pods: their keys, and how etcd's members began.
+initial_cluster="" initial_state=""
+content() {
+  if [[ $1 != "$etc"/manifests/* ]]; then cat; return; fi
+  sed "s/@PKI_SHA256@/$keys/; s|@INITIAL_CLUSTER@|$initial_cluster|; s/@INITIAL_STATE@/$initial_state/"
+}
 file() {
   local path=$1 mode=$2 new modes
   new=$(staging_name "$path")

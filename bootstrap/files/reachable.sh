@@ -23,12 +23,6 @@ no_leftovers() { # unless the config says that they may go
   ((may_go)) || [[ -z $left ]] ||
     problem "there are leftovers of another cluster (${left//$'\n'/, }); take that one down, or move them away"
 }
-etcd_members() { # NAME=URL,... as etcd would be told; it reads them once, when its data is made
-  local manifest=$etc/manifests/etcd.yaml
-  [[ -d $etcd/member && -f $manifest ]] || return 0
-  [[ $(sed -n 's/.*--initial-cluster=//p' "$manifest") == "$1" ]] ||
-    problem "etcd's members cannot change on a running cluster yet; set 'masters.count' back"
-}
 made_with() { # KEY VALUE: of the config; `prepare` keeps them
   local file=$state/made-with.$1
   ours && [[ -f $file && -f /etc/systemd/system/kubelet.service ]] || return 0

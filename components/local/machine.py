@@ -49,12 +49,14 @@ def make_machine(parent: ComponentResource, spec: HostSpec, args: MachinesArgs) 
         },
         parent=parent,
         delete="delete-machine",
+        delete_first=True,
         after=(args.network,),
     )
     return Host(
         spec=spec,
         address=answer(container, "address"),
         machine=container,
+        identity=answer(container, "id"),
         connection=Connection(
             host=answer(container, "sshHost"),
             port=answer(container, "sshPort").apply(int),

@@ -67,6 +67,7 @@ def script() -> str:
         labels={},
         mirror_url="http://10.230.0.2:5000",
         masters={},
+        founder=False,
         traits=TRAITS,
         archive_sums={},
         pod_images=(),

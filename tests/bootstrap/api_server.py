@@ -110,6 +110,8 @@ class Stub:
 
     def answer(self, path: str) -> Any:
         found = self.answers.get(path, 404)
+        if callable(found):
+            found = found()
         if isinstance(found, list):
             return found.pop(0) if len(found) > 1 else found[0]
         return found

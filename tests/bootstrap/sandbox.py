@@ -65,11 +65,18 @@ STUBS = {
             done ;;
           start | restart)
             [[ ! -e $ROOT/broken/$unit ]] || exit 1
-            touch "$ROOT/active/$unit" ;;
+            touch "$ROOT/active/$unit"
+            if [[ $unit == kubelet && -f $ROOT/etc/kubernetes/manifests/etcd.yaml ]]; then
+              mkdir -p "$ROOT/var/lib/etcd/member"
+            fi ;;
         esac
     """,
     "curl": """
         url=${@: -1}
+        case $url in # of etcd: the addresses where it is well, and what its peers' port answers
+          *:2379/health) grep -qxF "$url" "$ROOT/etcds" 2>/dev/null; exit ;;
+          *:2380/members) cat "$ROOT/peers" 2>/dev/null; exit ;;
+        esac
         if [[ $1 == -*I* ]]; then
           if grep -qxF "$url" "$ROOT/away" 2>/dev/null; then
             echo "curl: (7) Failed to connect" >&2
@@ -111,6 +118,23 @@ STUBS = {
           *'containers info kube-proxy-1')
             echo '"source": "'"$ROOT"'/etc/kubernetes/in-cluster.kubeconfig"' ;;
           *'containers info'*) echo '"source": "/etc/kubernetes"' ;;
+          *' run '*' etcdctl etcdctl '*)
+            until [[ $1 == member ]]; do shift; done
+            if [[ -d $ROOT/var/lib/etcd/member ]]; then # it runs, and has told who it is
+              at=https://$(<"$ROOT/address")
+              told=", started, $(hostname), $at:2380, $at:2379, "
+              sed -i -E "s|, [a-z]+, [^,]*, $at:2380, , |$told|" "$ROOT/members"
+            fi
+            line=$(grep "^$3, " "$ROOT/members" || true)
+            if grep -qF "$2" "$ROOT/refuses" 2>/dev/null; then echo "etcd: no $2" >&2; exit 1; fi
+            case $2 in
+              add) echo "9f, unstarted, , ${5#*=}, , true" >>"$ROOT/members" ;;
+              promote) sed -i "s|^$3, .*|${line%true}false|" "$ROOT/members" ;;
+              remove)
+                [[ -n $line ]] || { echo 'member not found' >&2; exit 1; }
+                sed -i "/^$3, /d" "$ROOT/members" ;;
+            esac
+            cat "$ROOT/members" ;;
           *'images ls'*)
             reference=${@: -1}
             grep -xF "${reference##*==}" "$ROOT/images" 2>/dev/null || true ;;
@@ -187,14 +211,16 @@ class Sandbox:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.patience = 0  # seconds
+        self.wait = "1"  # seconds, as bash reads them; "$1" is as long as the program says
         for folder in ("bin", "active", "broken", "www", "etc", "run/systemd/system"):
             self.path(folder).mkdir(parents=True, exist_ok=True)
         for name, text in FIT.items():
             self.write(name, text)
         for name, body in STUBS.items():
-            self._stub(CTR if name == "ctr" else f"bin/{name}", name, body)
+            self.stub(CTR if name == "ctr" else f"bin/{name}", name, body)
 
-    def _stub(self, path: str, name: str, body: str) -> None:
+    def stub(self, path: str, name: str, body: str) -> None:
+        """Put a program in place of a real one, which writes down how it was called."""
         log = "" if name in QUESTIONS else f'echo "{name} $*" >>"$ROOT/calls"\n'
         self.write(path, f"#!/bin/bash\n{log}{GONE}{body}\n")
         self.path(path).chmod(0o755)
@@ -222,7 +248,7 @@ class Sandbox:
         self.path("calls").unlink(missing_ok=True)
         done = subprocess.run(
             ["bash", "-s"],
-            input=moved.replace(LONG_WAIT, "SECONDS + 1")
+            input=moved.replace(LONG_WAIT, f"SECONDS + {self.wait}")
             .replace(PATIENCE, f"patience={self.patience}")
             .replace(STEADY, "steady_seconds=0")
             .encode(),

@@ -78,17 +78,6 @@ def test_data_of_etcd_is_welcome_if_it_is_this_cluster_s(host: Sandbox) -> None:
     assert reach(host).status == 0
 
 
-def test_etcd_members_may_change_until_there_is_data(host: Sandbox) -> None:
-    (manifest,) = [
-        file for file in render.master_files(view(Role.MASTER)) if file.path.endswith("etcd.yaml")
-    ]
-    host.write("/etc/kubernetes/manifests/etcd.yaml", manifest.content)
-    host.write(CLUSTER, "test\n")
-    assert reach(host, view(Role.MASTER, masters=3)).status == 0
-    host.write("/var/lib/etcd/member/wal", "")
-    assert reach(host).status == 0
-
-
 CHANGES: list[tuple[dict[str, Any], str]] = [
     ({"network": {"plugin": "calico"}}, "runs with network.plugin flannel, which cannot become"),
     ({"network": {"plugin": "none"}}, "set it back, or see docs/hosts.md"),

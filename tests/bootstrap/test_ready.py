@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import io
 import json
 import ssl
@@ -53,6 +54,25 @@ def gate(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
         return Ran(status, *capsys.readouterr())
 
     return run
+
+
+def lease(host: str, ago: float = 0) -> dict[str, Any]:
+    """A lease that was renewed so many seconds ago."""
+    renewed = dt.datetime.now(dt.UTC) - dt.timedelta(seconds=ago)
+    text = renewed.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return {"metadata": {"name": host}, "spec": {"renewTime": text}}
+
+
+@pytest.fixture(autouse=True)
+def renewed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every kubelet is alive, where a test says nothing of it."""
+
+    def answer(stub: Stub, path: str) -> Any:
+        stub.answers.setdefault(ready.LEASES, lambda: {"items": [lease("m"), lease("n")]})
+        return plain(stub, path)
+
+    plain = Stub.answer
+    monkeypatch.setattr(Stub, "answer", answer)
 
 
 def node(host: str, status: str = "True", **labels: str) -> dict[str, Any]:
@@ -159,6 +179,35 @@ def test_a_node_that_is_not_ready_ends_the_wait_by_name(
         ran = gate("cluster", {**request, **wanted()}, limit=0.2)
     assert ran.status == 1
     assert "n: n says False" in ran.stderr.splitlines()[-1]
+
+
+def test_a_node_whose_kubelet_gives_no_sign_is_not_ready(
+    keys: Keys, tmp_path: Path, gate: Any
+) -> None:
+    """A machine that was made anew finds its Node, which says Ready for most of a minute yet."""
+    old = {"items": [lease("m"), lease("n", ago=30)]}
+    for leases, words in (
+        (old, "n: no sign of its kubelet since 20"),
+        ({"items": []}, "m: no sign"),
+    ):
+        stub = Stub({NODES: {"items": [node("m"), node("n")]}, ready.LEASES: leases})
+        with serving(stub, keys, tmp_path) as request:
+            ran = gate("cluster", {**request, **wanted(dns=False)}, limit=0.3)
+        assert ran.status == 1
+        assert words in ran.stderr
+
+
+@pytest.mark.parametrize("ago", [90, -90])
+def test_a_kubelet_whose_clock_differs_is_believed_once_it_gives_a_sign(
+    keys: Keys, tmp_path: Path, gate: Any, ago: float
+) -> None:
+    first, second = ({"items": [lease("m"), lease("n", ago + more)]} for more in (10, 0))
+    items = [node("m", **{LABEL: ""}), node("n")]
+    stub = Stub({NODES: {"items": items}, ready.LEASES: [first, first, second]})
+    with serving(stub, keys, tmp_path) as request:
+        ran = gate("cluster", {**request, **wanted(dns=False)})
+    assert (ran.status, ran.stdout) == (0, "2 of 2 nodes Ready\n")
+    assert "n: no sign of its kubelet" in ran.stderr
 
 
 def test_masters_are_labelled_and_only_when_they_are_not(

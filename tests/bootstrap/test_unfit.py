@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bootstrap import preflight, render
+from bootstrap import preflight
 from interface import Traits
 from model import Role
 from tests.bootstrap.sandbox import NAME
@@ -25,12 +25,6 @@ ARCHIVE = f"{MIRROR}/archives/containerd-2.3.4-linux-amd64.tar.gz"
 def used(at: str, kind: str = "tcp", by: str = "nginx") -> str:
     """A line of `ss`."""
     return f'{kind} LISTEN 0 128 {at} *:* users:(("{by}",pid=7,fd=3))\n'
-
-
-def etcd(masters: int) -> str:
-    """The manifest of a member of so many."""
-    found = view(Role.MASTER, masters=masters)
-    return next(f.content for f in render.master_files(found) if f.path.endswith("etcd.yaml"))
 
 
 def from_now(seconds: int) -> str:
@@ -287,31 +281,12 @@ CASES: Mapping[str, Case] = {
         fact="(/etc/systemd/system/kubelet.service.d)",
         remedy="move them away",
     ),
-    "etcd's members": Case(
-        files={
-            "/etc/kubernetes/manifests/etcd.yaml": etcd(1),
-            "/var/lib/etcd/member/wal": "",
-            "/var/lib/kubernetes-anywhere/cluster": "test\n",
-        },
-        masters=3,
-        fact="etcd's members cannot change on a running cluster yet",
-        remedy="set 'masters.count' back",
-    ),
-    "fewer of etcd's members": Case(
-        files={
-            "/etc/kubernetes/manifests/etcd.yaml": etcd(3),
-            "/var/lib/etcd/member/wal": "",
-            "/var/lib/kubernetes-anywhere/cluster": "test\n",
-        },
-        fact="etcd's members cannot change on a running cluster yet",
-        remedy="set 'masters.count' back",
-    ),
 }
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_host_is_refused_with_the_fact_and_the_remedy(host: Sandbox, name: str) -> None:
-    """B10: clocks. H11, H13: more or fewer masters. H12: others' data. H20: routes."""
+    """B10: clocks. H12: others' data. H20: routes."""
     case = CASES[name]
     for path, text in case.files.items():
         host.write(path, text)

@@ -46,6 +46,7 @@ def view(
         identity="",
         labels={},
         masters={f"test-master-{index}": f"172.30.0.{10 + index}" for index in range(masters)},
+        founder=True,
         traits=traits,
         mirror_url=MIRROR if mirror else None,
         archive_sums={"runc.amd64": "5" * 64} if mirror else {},

@@ -27,6 +27,7 @@ PUBLIC = {
 MASTERS = {
     "api-master-master",
     "etcd-master-master",
+    "members-master-master",
     "kubelet-master-master",
     "vxlan-master-master",
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from pulumi import ComponentResource
@@ -16,6 +16,7 @@ from tests.conftest import (
     LOCAL_COMMAND,
     REMOTE_COMMAND,
     UNKNOWN,
+    Answers,
     Graph,
     Registered,
     cluster,
@@ -27,6 +28,8 @@ from tests.conftest import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from pulumi.runtime.mocks import MockResourceArgs
 
 STEPS = ("reachable", "prepare", "identity", "activate")
 COMPONENTS = {
@@ -261,6 +264,67 @@ def test_the_preview_of_a_new_master_leaves_the_nodes_alone(small: Graph) -> Non
         for step in STEPS:
             name = f"{node}-{step}"
             assert after.step(name).inputs == before.step(name).inputs, name
+
+
+def test_masters_more_change_the_last_step_of_the_first_one_and_replace_nothing(
+    small: Graph, large: Graph
+) -> None:
+    """H11: what its etcd and its API server start with stays as it is."""
+    changed = {
+        item.name
+        for urn, item in small.resources.items()
+        if item.inputs != large.resources[urn].inputs
+    }
+    # The note of whom the cluster began with is ignored from its second `up` on.
+    assert changed == {
+        "test-master-0-activate",
+        "test-founders",
+        "test-api-backends",
+        "test-cluster-ready",
+    }
+    old, new = (g.step("test-master-0-activate").inputs["stdin"] for g in (small, large))
+    lines = difflib.ndiff(old.splitlines(), new.splitlines())
+    assert [line for line in lines if line[0] in "+-"] == [
+        "+ master test-master-1 172.30.0.11",
+        "+ master test-master-2 172.30.0.12",
+    ]
+
+
+def test_a_machine_that_is_made_anew_is_deleted_first(small: Graph) -> None:
+    """H12: containers are known by their names; the deletion would hit the new one."""
+    machines = [item for item in small if item.inputs.get("create") == "create-machine"]
+    assert {item.name for item in machines} == {"test-master-0", "test-node-0", "test-node-1"}
+    assert all(item.delete_before_replace for item in machines)
+
+
+def test_on_a_machine_that_is_made_anew_every_step_runs_again(large: Graph) -> None:
+    """H12: its address, host key and certificates may all be the same."""
+    for name, steps in ((name, STEPS) for name in hosts(large, "master")):
+        for step in steps:
+            text = large.step(f"{name}-{step}").inputs["stdin"]
+            assert f"\nmachine id-of-{name}\n" in text, step
+
+
+def test_only_the_machines_that_a_cluster_began_with_may_begin_it(large: Graph) -> None:
+    """H12: one that was made anew may not, and none that came later."""
+    note = large.named(LOCAL_COMMAND, "test-founders")
+    assert note.ignore_changes == ("stdin",)
+    began = {"test-master-0": "id-of-test-master-0", "test-master-1": "another"}
+
+    class Noted(Answers):
+        def new_resource(self, args: MockResourceArgs) -> tuple[str, dict[str, Any]]:
+            made, outputs = super().new_resource(args)
+            return made, {
+                **outputs,
+                "stdin": json.dumps(began),
+            } if args.name == note.name else outputs
+
+    graph = record(whole(masters=3), answers=Noted)
+    texts = {
+        name: graph.step(f"{name}-activate").inputs["stdin"] for name in hosts(graph, "master")
+    }
+    assert {name for name, text in texts.items() if "\nfounder\n" in text} == {"test-master-0"}
+    assert all("\nfounder\n" in large.step(f"{name}-activate").inputs["stdin"] for name in texts)
 
 
 def kubelet_setting(value: int) -> Graph:

@@ -41,6 +41,7 @@ ORDER = ("hosts", "identity", "pods", "metrics", "secrets", "changes", "delivery
 # With clusters of their own, one after another.
 CLOUDS = (
     "metal",
+    "members",
     "interruptions",
     "renewal",
     "clouds",

@@ -100,8 +100,9 @@ def assert_well(cluster: Cluster) -> None:
     assert cluster.pulumi.preview().changed() == set()
     state = cluster.pulumi.secrets()["deployment"]
     assert not state.get("pending_operations")
-    names = {f"{NAME}-api", f"{NAME}-mirror", *cluster.hosts}
-    found = machine.inspected("container", machine.listed("container", NAME))
+    name = cluster.config.name
+    names = {f"{name}-api", f"{name}-mirror", *cluster.hosts}
+    found = machine.inspected("container", machine.listed("container", name))
     assert {item["Name"].removeprefix("/") for item in found} == names
     cluster.has_failed = False
 

@@ -77,6 +77,16 @@ def api_answers_without_a_master(cloud: Cluster) -> None:
         machine.run("docker", "unpause", dead)
 
 
+def masters_reach_each_others_etcd(cloud: Cluster) -> None:
+    """As one does that joins, or that removes another."""
+    pki = "/etc/kubernetes/pki"
+    keys = f"--cacert {pki}/etcd-ca.crt --cert {pki}/etcd.crt --key {pki}/etcd.key"
+    for name in cloud.masters:
+        for other in cloud.masters:
+            url = f"https://{cloud.address(other)}:2379/health"
+            assert "true" in cloud.host(name, f"curl -fsS --max-time 5 {keys} {url}")
+
+
 def many_answers(cloud: Cluster) -> bool:
     """Whether all of many new connections to the endpoint are answered."""
     ask = ("get", "--raw", "/readyz", "--request-timeout=4s")
@@ -96,7 +106,11 @@ TOPOLOGIES: Mapping[str, Topology] = {
     "masters": Topology(
         config={"masters": {"count": 3}, "pools": []},
         proves=lambda rule: between_masters(rule) or of_the_balancer(rule),
-        checks={**CHECKS, api_answers_without_a_master.__name__: api_answers_without_a_master},
+        checks={
+            **CHECKS,
+            api_answers_without_a_master.__name__: api_answers_without_a_master,
+            masters_reach_each_others_etcd.__name__: masters_reach_each_others_etcd,
+        },
     ),
     "private": Topology(config={"access": {"private": True}}, proves=of_the_bastion),
 }

@@ -135,6 +135,7 @@ def test_life_of_a_cluster(cluster: Cluster) -> None:
     with ThreadPoolExecutor() as pool:
         made = list(pool.map(cluster.machine, MACHINES))
     assert len({item["address"] for item in made}) == len(MACHINES)
+    assert len({item["id"] for item in made if item["id"]}) == len(MACHINES)
 
     for item in made:
         assert cluster.ssh(item, "hostname") == item["name"]

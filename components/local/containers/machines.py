@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from components.local.containers.containers import Spec, ensure, wait_for
-from components.local.containers.engine import docker, put_files
+from components.local.containers.engine import docker, inspect, put_files
 from components.local.containers.privileges import machine_options
 from components.local.containers.resolvers import machine_name_servers
 
@@ -38,6 +38,7 @@ def create_machine(request: MachineRequest) -> dict[str, object]:
     wait_for(place, _is_ssh)
     return {
         "name": place.name,
+        "id": (inspect("container", place.name) or {}).get("Id", ""),
         "address": place.address,
         "sshHost": place.host,
         "sshPort": place.port,

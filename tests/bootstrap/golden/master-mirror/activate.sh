@@ -7,6 +7,11 @@ health kube-controller-manager https://127.0.0.1:10257/healthz
 health kube-scheduler https://127.0.0.1:10259/readyz
 directory /var/lib/etcd 0700
 directory /etc/kubernetes/addons 0755
+etcd_image gcr.io/etcd-development/etcd:v3.7.3
+member test-master-0 172.30.0.10
+master test-master-0 172.30.0.10
+founder
+members
 file /etc/systemd/system/containerd-anywhere.service 0644 <<'END-OF-FILE'
 ...
 END-OF-FILE
@@ -44,3 +49,4 @@ file /etc/kubernetes/addons/example.yaml 0644 <<'END-OF-FILE'
 ...
 END-OF-FILE
 activate activate
+settle

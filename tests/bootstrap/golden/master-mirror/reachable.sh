@@ -16,7 +16,6 @@ free_range 10.96.0.0/16 network.serviceCidr
 free_ports 6443/tcp 2379/tcp 2380/tcp 2381/tcp 10257/tcp 10259/tcp 10250/tcp 10248/tcp 10249/tcp 10256/tcp 8081/tcp 8472/udp
 source_of archives http://172.30.0.3/archives/containerd-2.3.4-linux-amd64.tar.gz
 source_of images http://172.30.0.3/v2/
-etcd_members test-master-0=https://172.30.0.10:2380
 made_with kubernetesVersion v1.37.2
 made_with network.plugin flannel
 made_with addons.delivery pulumi

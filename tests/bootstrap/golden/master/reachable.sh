@@ -18,7 +18,6 @@ source_of archives https://github.com/containerd/containerd/releases/download/v2
 source_of images https://gcr.io/v2/
 source_of images https://ghcr.io/v2/
 source_of images https://registry.k8s.io/v2/
-etcd_members test-master-0=https://172.30.0.10:2380
 made_with kubernetesVersion v1.37.2
 made_with network.plugin flannel
 made_with addons.delivery pulumi
