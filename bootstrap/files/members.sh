@@ -159,7 +159,7 @@ former() { # ID NAME
   local id name client known
   known=$(all_masters)
   while IFS='|' read -r id name url client; do
-    [[ $'\n'$known$'\n' != *$'\n'"$name="* && $known != *"=$url"* ]] || continue
+    if grep -qE "^$name=|=$url\$" <<<"$known"; then continue; fi
     if is_well "${client%%,*}"; then say "1 $id $name"; else say "0 $id $name"; fi
   done < <(listed '{print id "|" name "|" at "|" client}') | sort | cut -d' ' -f2-
 }
