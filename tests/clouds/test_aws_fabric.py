@@ -104,9 +104,10 @@ def test_masters_let_in_the_balancer_and_roles_by_private_addresses_only(
     assert peers(inbound, "tcp", 22) == {"203.0.113.7/32"}
     assert peers(inbound, "tcp", 6443) == {BALANCED, *own, *masters, *nodes}
     assert peers(inbound, "tcp", 2380) == masters
+    assert peers(inbound, "tcp", 2379) == masters
     assert peers(inbound, "udp", 8472) == masters | nodes
     assert {rule.ports for rule in inbound} == {
-        (port, port) for port in (22, 6443, 2380, 10250, 8472)
+        (port, port) for port in (22, 6443, 2379, 2380, 10250, 8472)
     }
     assert machines(found)["test-master-0"].outbound == (
         Rule(protocol="any", ports=None, peers=("0.0.0.0/0",)),

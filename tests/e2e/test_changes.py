@@ -149,5 +149,10 @@ def test_an_add_on_less_touches_no_host(metrics: Cluster) -> None:
     touched = {step.type for step in plan if step.op == "delete"}
     assert not [kind for kind in touched if not kind.startswith("kubernetes:")]
     assert metrics.starts() == before
-    found = metrics.kubectl("get", "deployments", "-n", "kube-system", "-o", "name").split()
-    assert "deployment.apps/metrics-server" not in found
+    metrics.wait("metrics-server to be gone", lambda: not is_there(metrics, "metrics-server"), 60)
+
+
+def is_there(cluster: Cluster, name: str) -> bool:
+    """Whether there is a Deployment of the system of that name."""
+    found = cluster.kubectl("get", "deployments", "-n", "kube-system", "-o", "name")
+    return f"deployment.apps/{name}" in found.split()

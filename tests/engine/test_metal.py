@@ -28,7 +28,7 @@ def test_a_first_preview_knows_every_line_of_every_host_and_shows_no_key(
     assert steps >= {f"{name}-{step}" for name in HOSTS for step in STEPS}
     # Only the gates run here: no container is made, and no cloud is asked.
     here = plan.names("create", "command:local:Command")
-    assert here == {f"{CLUSTER}-api-ready", f"{CLUSTER}-cluster-ready"}
+    assert here == {f"{CLUSTER}-{name}" for name in ("founders", "api-ready", "cluster-ready")}
     texts = {step.name: step.inputs.get("stdin", "") for step in plan}
     for given in hosts:
         assert f"--node-ip={given['address']}" in texts[f"{given['name']}-activate"]
